@@ -22,6 +22,7 @@ class FakeModel:
 
     def __init__(self, scripts):
         self.scripts = scripts
+        self.final_text = "All done."
         self.requests = []
         self.lock = threading.Lock()
         model = self
@@ -57,7 +58,7 @@ class FakeModel:
         script = self.scripts.get(names[-1], []) if names else []
         script = [(["memory_move"], json.loads(call)) for call in ACCEPT.findall(prompts)] or script
         if results >= len(script) or not tools:
-            return None, "All done."
+            return None, self.final_text
         wanted, arguments = script[results]
         for candidate in wanted:
             for name, schema in tools.items():

@@ -77,6 +77,29 @@ export async function fits(page, what) {
   assert.ok(content <= window, `${what} is ${content} px wide in a window of ${window} px`);
 }
 
+/// Fails if something moved while the page was loaded.
+export async function steady(page, what) {
+  const shift = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => list.getEntries().forEach((entry) => (sum += entry.value))).observe({ type: "layout-shift", buffered: true });
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)));
+      }),
+  );
+  assert.ok(shift < 0.01, `${what} shifts by ${shift}`);
+}
+
+/// Fails if the keyboard reaches an element without showing where it is.
+export async function focusIsVisible(page, what) {
+  for (let n = 0; n < 40; n += 1) {
+    await page.keyboard.press("Tab");
+    const [name, outline] = await page.evaluate(() => [document.activeElement.outerHTML.slice(0, 120), getComputedStyle(document.activeElement).outlineStyle]);
+    if (name.startsWith("<body")) return;
+    assert.notEqual(outline, "none", `${what}: ${name}`);
+  }
+}
+
 /// The views, each with its path.
 export const VIEWS = {
   home: "/",
@@ -86,12 +109,15 @@ export const VIEWS = {
   recall: "/m/notes/deploy?message=how%20do%20we%20deploy",
   plain: "/m/notes/deploy?plain=1",
   hostile: "/m/hostile",
+  superseded: "/m/notes/old-deploy",
+  validity: "/m/notes/oven",
   neighbours: "/near/notes/deploy",
   search: "/search?q=deploy%20on%20friday",
   edit: "/edit/notes/deploy",
   new: "/new?topic=notes",
   timeline: "/timeline",
   inbox: "/inbox",
+  dream: "/dream",
   chats: "/chats",
   rules: "/rules",
   prompt: "/prompt",

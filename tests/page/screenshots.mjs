@@ -12,21 +12,26 @@ await story(async (browser) => {
   const chat = await page.getAttribute("ul.rows a.name", "href");
   await page.goto(`${base}/timeline`);
   const change = await page.getAttribute("ol.changes a.name", "href");
-  const all = { ...views, chat: chat.slice(new URL(base).pathname.length), change: change.slice(new URL(base).pathname.length) };
-  for (const [name, path] of Object.entries(all)) {
+  await page.goto(`${base}/dream`);
+  const plan = await page.getAttribute("ul.rows a.name", "href");
+  const path = (href) => href.slice(new URL(base).pathname.length);
+  const all = { ...views, chat: path(chat), change: path(change), plan: path(plan), validity: "/m/notes/new-deploy" };
+  for (const [name, place] of Object.entries(all)) {
     for (const [width, height] of [[1280, 900], [390, 844]]) {
       await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme: width === 390 ? "dark" : "light" });
-      await page.goto(base + path);
-      await page.screenshot({ path: join(OUT, `${name}-${width}.png`), fullPage: true });
+      await page.goto(base + place);
       await fits(page, `${name} at ${width} px`);
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(OUT, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
     }
   }
   if (DOCS) {
     await page.setViewportSize({ width: 960, height: 640 });
     await page.emulateMedia({ colorScheme: "light" });
-    for (const [name, path] of [["page-memory", "/m/notes/deploy"], ["page-search", "/search?q=when%20do%20we%20deploy"]]) {
-      await page.goto(base + path);
+    for (const [name, place] of [["page-memory", "/m/notes/deploy"], ["page-search", "/search?q=when%20do%20we%20deploy"]]) {
+      await page.goto(base + place);
       await page.screenshot({ path: join(DOCS, `${name}.png`) });
     }
   }

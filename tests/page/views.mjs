@@ -1,7 +1,7 @@
 // Every view in both colour schemes and at both widths, with hostile memories: nothing runs, nothing is fetched from elsewhere, axe
 // finds nothing, nothing is cut.
 import assert from "node:assert/strict";
-import { VIEWS, base, check, fits, start, story, watched } from "./browser.mjs";
+import { VIEWS, base, check, fits, focusIsVisible, start, steady, story, watched } from "./browser.mjs";
 
 await story(async (browser) => {
   const context = await watched(browser);
@@ -13,10 +13,34 @@ await story(async (browser) => {
     assert.equal(response.status(), 200, name);
     await check(page, name);
     await fits(page, name);
+    await steady(page, name);
+    await focusIsVisible(page, name);
     await page.setViewportSize({ width: 390, height: 844 });
     await fits(page, `${name} on a phone`);
     await page.setViewportSize({ width: 1280, height: 900 });
   }
+  // Where the last conversation ended.
+  await page.goto(`${base}/`);
+  const end = await page.textContent(".left-off");
+  assert.match(end, /Your last message: Now "><script>.*Changed: src\/login\.rs.*cargo test login\s*failed.*Resume with/s);
+
+  // How far memories can be trusted: fields and a banner on their pages, marks in the tree and in the search.
+  await page.goto(`${base}/m/notes/old-deploy`);
+  assert.equal(await page.textContent("p.error"), "This memory is superseded by notes/deploy.");
+  await page.goto(`${base}/m/notes/deploy`);
+  assert.match(await page.textContent("aside"), /ValiditySupersedesnotes\/old-deploy/);
+  await page.goto(`${base}/m/notes/oven`);
+  assert.match(await page.textContent("p.error"), /stale since 2026-01-31/);
+  const fields = await page.textContent("aside");
+  assert.match(fields, /Statusdraft.*Stale after2026-01-31.*src\/oven\.rs@0123abcd:3-5.*2026-01-02 by ada/s);
+  assert.equal(await page.locator("aside a[href='https://example.org/oven'], aside a[href$='/chat/claude-code/s']").count(), 2);
+  await page.goto(`${base}/memories?topic=notes`);
+  assert.deepEqual(await page.locator("td .tag").allTextContents(), ["superseded", "stale"]);
+  await page.goto(`${base}/search?q=oven+hours`);
+  assert.equal(await page.textContent("#hits h2 .tag"), "stale");
+  await page.goto(`${base}/search?q=office+is+quiet`);
+  assert.match(await page.textContent("#hits li"), /notes\/deploy.*in place of notes\/old-deploy/s);
+
   // A change, a conversation and a topic are found by following links.
   await page.goto(`${base}/timeline`);
   await page.click("ol.changes a.name");
@@ -44,6 +68,8 @@ await story(async (browser) => {
     `/new?topic=${hostile}`,
     `/m/notes/deploy?message=${hostile}`,
     `/inbox?done=${hostile}&change=${hostile}`,
+    `/dream?note=${hostile}`,
+    `/dream/${hostile}`,
   ]) {
     await page.goto(base + path);
     assert.equal(await page.evaluate(() => globalThis.ran), undefined, path);

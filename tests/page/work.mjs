@@ -47,8 +47,11 @@ await story(async (browser) => {
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/tea"), /oolong/);
 
-  // Undo on the timeline, by key, and redo.
+  // Undo on the timeline, by key, and redo. Without a selected row a key changes nothing.
   await page.goto(`${base}/timeline`);
+  await page.keyboard.press("u");
+  await page.waitForFunction(() => document.getElementById("live").textContent.includes("Select a row first"));
+  assert.match(memdir("read", "notes/tea"), /oolong/);
   await page.keyboard.press("j");
   await page.keyboard.press("u");
   await page.waitForSelector("p.done");
@@ -71,6 +74,19 @@ await story(async (browser) => {
   await page.click("button.danger");
   await page.waitForSelector("p.done");
   assert.throws(() => memdir("read", "notes/new"), /not found/);
+
+  // A session that ended while a text was edited: nothing is lost, and the page says so.
+  await page.goto(`${base}/edit/people`);
+  await page.fill("#text", "Ada and Bob know a lot.\n");
+  const cookies = await context.cookies(base);
+  await context.clearCookies();
+  await page.click("button.main");
+  await page.waitForFunction(() => document.getElementById("live").textContent.includes("nothing was saved"));
+  assert.equal(await page.inputValue("#text"), "Ada and Bob know a lot.\n");
+  await context.addCookies(cookies);
+  await page.click("button.main");
+  await page.waitForSelector("p.done");
+  assert.equal(memdir("read", "people"), "Ada and Bob know a lot.\n");
 
   // Two tabs: what one saves, the other shows without a reload.
   const other = await context.newPage();

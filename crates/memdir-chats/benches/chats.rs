@@ -111,7 +111,8 @@ fn candidates(per_kind: usize, filler_bytes: usize) {
 
 fn timed_find(syncer: &Syncer) -> (f64, FoundCandidates) {
     let watch = Stopwatch::start();
-    let found = find_new(&syncer.archive, &FindRequest { project: None, embedder: None, until: None, clock: &SystemClock }).unwrap();
+    let found =
+        find_new(&syncer.archive, &FindRequest { project: None, stopped: None, embedder: None, until: None, clock: &SystemClock }).unwrap();
     (watch.elapsed().as_secs_f64(), found)
 }
 

@@ -2,21 +2,28 @@
 //! or a tool, and without a model. [`find_new`] reads the archive, [`find_in_running`] one transcript, of which it keeps nothing.
 
 mod denied;
+mod invocation;
+mod lexicon;
 mod naming;
 mod remember;
 mod repeat;
+mod request;
 mod reverted;
+mod rules;
 mod running;
 mod scar;
 mod seen;
+mod sentence;
 mod state;
 mod typed;
+mod wording;
 
 use crate::{archive::ChatArchive, evidence::CallEvidence, selection::SearchedProject};
 use jiff::Timestamp;
 use memdir_core::{Candidate, CandidateKind, Clock, Embedder, Result};
 use repeat::Sentences;
-pub use running::find_in_running;
+use rules::PrivacyWish;
+pub use running::{find_in_running, find_in_transcripts, session_name};
 use seen::ChangedChat;
 use state::{ChatMark, FindState};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -45,6 +52,18 @@ struct TypedTurn {
 }
 
 impl SeenChat {
+    /// Returns the conversation without the messages that are not to be remembered; `None` if the person wants nothing of it to be.
+    fn respecting_wishes(mut self) -> Option<SeenChat> {
+        for turn in &mut self.turns {
+            match rules::privacy_wish(&turn.text) {
+                Some(PrivacyWish::Conversation) => return None,
+                Some(PrivacyWish::Message) => turn.text.clear(),
+                None => {}
+            }
+        }
+        Some(self)
+    }
+
     /// Returns the person's message with this number.
     fn turn(&self, number: u64) -> Option<&TypedTurn> {
         let at = self.turns.partition_point(|turn| turn.number < number);
@@ -65,6 +84,9 @@ fn short_words(text: &str) -> String {
 pub struct FindRequest<'a> {
     /// The project whose conversations are read; `None` for all.
     pub project: Option<&'a SearchedProject>,
+    /// The conversation, as `host/key`, whose agent has just stopped. Its last message counts as answered, because hosts write the
+    /// answer to the transcript only later. In the others, the last message waits until it is answered.
+    pub stopped: Option<&'a str>,
     /// Finds repeats with other words. Only an instant one is used.
     pub embedder: Option<&'a dyn Embedder>,
     /// The time at which reading stops; the rest is found the next time. `None` for no limit.
@@ -119,10 +141,20 @@ fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindS
         }
         read += 1;
         let Some((chat, complete)) = seen::read(archive, chat)? else { continue };
+        let ChangedChat { bytes, mtime_ns, .. } = changed[number];
+        let session = chat.session.clone();
+        let Some(chat) = chat.respecting_wishes() else {
+            sentences.forget(&session);
+            state.scars.retain(|seen| seen.session != session);
+            state.mark(&session, ChatMark { bytes, mtime_ns, turns: complete });
+            continue;
+        };
         let before = state.chats.get(&chat.session).map_or(0, |mark: &ChatMark| mark.turns);
         // A transcript that was rewound has fewer turns than before.
         let after = if before > complete { 0 } else { before };
-        let finished = SeenChat { turns: chat.turns.iter().filter(|turn| turn.number <= complete).cloned().collect(), ..chat.clone() };
+        // Only what is answered counts as read: the rest of a turn that has just stopped may not be in the transcript yet.
+        let last = if request.stopped == Some(chat.session.as_str()) { u64::MAX } else { complete };
+        let finished = SeenChat { turns: chat.turns.iter().filter(|turn| turn.number <= last).cloned().collect(), ..chat.clone() };
         candidates.extend(find_in(&finished, after));
         candidates.extend(reverted::find(&finished, after));
         repeated.extend(sentences.add(&finished, after, request.embedder));
@@ -131,12 +163,11 @@ fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindS
         state.scars.extend(scars);
         state.add_succeeded(succeeded);
         new.insert(chat.session.clone());
-        let ChangedChat { bytes, mtime_ns, .. } = changed[number];
         state.mark(&chat.session, ChatMark { bytes, mtime_ns, turns: complete });
     }
     candidates.extend(repeated.into_iter().filter_map(|group| sentences.candidate(group)));
     candidates.extend(scar::find(&state.scars, &state.succeeded_set(), &new));
-    state.sentences = sentences.all;
+    state.sentences = sentences.into_seen();
     Ok(FoundCandidates { candidates: unique(candidates), read, left, state, archive: archive.clone() })
 }
 

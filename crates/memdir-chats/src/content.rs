@@ -215,7 +215,7 @@ impl<'a> Block<'a> {
 }
 
 /// Formats a tool call: `Read file_path=src/main.rs`.
-pub(super) fn call_text(name: &str, args: &Args) -> String {
+fn call_text(name: &str, args: &Args) -> String {
     let name = if name.is_empty() { "tool" } else { name };
     format!("{name} {}", args.0).trim_end().to_owned()
 }

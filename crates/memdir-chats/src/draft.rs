@@ -401,25 +401,8 @@ fn escape(text: &str) -> String {
 
 /// Names of speakers in the headings of conversations, here and in other programs.
 const SPEAKERS: &[&str] = &[
-    "user",
-    "human",
-    "me",
-    "customer",
-    "assistant",
-    "ai",
-    "ai assistant",
-    "bot",
-    "chatbot",
-    "model",
-    "llm",
-    "agent",
-    "claude",
-    "claude code",
-    "gpt",
-    "chatgpt",
-    "gemini",
-    "copilot",
-    "codex",
+    "user", "human", "me", "customer", "assistant", "ai", "ai assistant", "bot", "chatbot", "model", "llm", "agent", "claude",
+    "claude code", "gpt", "chatgpt", "gemini", "copilot", "codex",
 ];
 
 /// Whether a line turns the line before it into a setext heading.

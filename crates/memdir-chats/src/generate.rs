@@ -105,7 +105,7 @@ pub fn generate(seed: u64, plan: GeneratorPlan) -> Generated {
 }
 
 /// Distributes episodes over conversations: at most three in one, at most one with a request to remember, none of the same group twice,
-/// and one that must be the last at its end.
+/// one that must be the last at its end, and one that must be alone by itself.
 fn distribute(episodes: Vec<ScriptEpisode>) -> Vec<Vec<ScriptEpisode>> {
     /// The number of conversations that are searched for a place, so that this stays linear.
     const OPEN: usize = 24;
@@ -114,8 +114,9 @@ fn distribute(episodes: Vec<ScriptEpisode>) -> Vec<Vec<ScriptEpisode>> {
         let from = conversations.len().saturating_sub(OPEN);
         let fits = |others: &Vec<ScriptEpisode>| {
             others.len() < 3
-                && !others.iter().any(|other| other.group == episode.group || other.is_last)
-                && !(episode.is_remember && others.iter().any(|other| other.is_remember))
+                && !episode.is_alone
+                && !others.iter().any(|other| other.group == episode.group || other.is_last || other.is_alone)
+                && (!episode.is_remember || others.iter().all(|other| !other.is_remember))
         };
         match conversations[from..].iter().position(fits) {
             Some(at) => conversations[from + at].push(episode),

@@ -226,6 +226,17 @@ fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 
+/// The first bytes of a Zstandard frame.
+pub const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Returns the content of a file, decompressed if it begins like a Zstandard frame.
+pub fn decompressed(mut file: File) -> io::Result<Box<dyn Read>> {
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(4).read_to_end(&mut head)?;
+    file.rewind()?;
+    if head == ZSTD_MAGIC { Ok(Box::new(zstd::Decoder::new(file)?)) } else { Ok(Box::new(file)) }
+}
+
 /// Opens a transcript at its beginning, with decompression if its extension is `zst`.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;

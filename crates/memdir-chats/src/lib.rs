@@ -37,13 +37,14 @@ mod walk;
 pub use archive::{
     ArchiveListing, ArchivedChat, ArchivedFile, ChatArchive, ChatSection, chat_place,
     ending::{ChatEnding, EndingQuery, RanCommand},
-    forget::{ForgetOutcome, ForgetRule},
+    forget::{ForgetOutcome, ForgetRule, own_folders},
     retention::Retention,
 };
 pub use claude_mem::{ClaudeMemContent, count_claude_mem, read_claude_mem};
 pub use evidence::{CallEnd, CallEvidence, CallOutcome, CallStart};
 pub use facts::{CallFacts, EditDigest};
 pub use hosts::*;
+pub use jsonl::{ZSTD_MAGIC, decompressed};
 pub use memdir_core::Speaker;
 pub use project::{SessionProject, path_forms};
 pub use roots::Roots;

@@ -78,14 +78,8 @@ const DENIED_IN_CLAUDE: [&str; 2] =
 
 /// Texts of refusals that no person decided at that moment.
 const REFUSED: [&str; 8] = [
-    "blocked by hook",
-    "hook blocked",
-    "Denied by preToolUse hook",
-    "PreToolUse:",
-    "but you haven't granted it yet",
-    "blocked by policy",
-    "denied by policy",
-    "Tool execution blocked",
+    "blocked by hook", "hook blocked", "Denied by preToolUse hook", "PreToolUse:", "but you haven't granted it yet", "blocked by policy",
+    "denied by policy", "Tool execution blocked",
 ];
 
 /// Returns the end of a call in Claude Code's format. `result` is what the record says besides, if it is a text.
@@ -157,6 +151,40 @@ pub(super) fn copilot_end<'a>(id: &'a str, success: bool, code: &str, excerpt: &
     match last_status(excerpt, "<exited with exit code ") {
         Some(status) if status != 0 => failed(id, head, Some(status)),
         _ if !success => failed(id, head, None),
+        status => CallEnd { id, outcome: CallOutcome::Succeeded, status, ..CallEnd::default() },
+    }
+}
+
+/// Returns the end of a call in opencode's format. `status` is that of the call, `exit` that of its command.
+pub(super) fn opencode_end<'a>(id: &'a str, status: &str, error: &Excerpt, output: &Excerpt, exit: Option<i64>) -> CallEnd<'a> {
+    const DENIED: &str = "The user rejected permission to use this specific tool call";
+    let id = Cow::Borrowed(id);
+    let text = error.head().trim_start().trim_start_matches("Error: ");
+    match status {
+        "error" if text.starts_with(DENIED) => {
+            let reason = text.split_once("with the following feedback: ").map(|(_, said)| Cow::Owned(said.trim().to_owned()));
+            CallEnd { id, outcome: CallOutcome::Denied, reason, ..CallEnd::default() }
+        }
+        "error" if text.starts_with("Tool execution aborted") => CallEnd { id, outcome: CallOutcome::Interrupted, ..CallEnd::default() },
+        "error" => failed(id, text, exit),
+        // What the host appends to the output of a command is at its end.
+        "completed" if output.tail().trim_end().ends_with("_metadata>") && output.tail().contains("User aborted the command") => {
+            CallEnd { id, outcome: CallOutcome::Interrupted, ..CallEnd::default() }
+        }
+        "completed" => match exit {
+            Some(code) if code != 0 => failed(id, output.head(), exit),
+            _ => CallEnd { id, outcome: CallOutcome::Succeeded, status: exit, ..CallEnd::default() },
+        },
+        _ => CallEnd { id, ..CallEnd::default() },
+    }
+}
+
+/// Returns the end of a call in OpenClaw's format, which does not record whether a person denied it.
+pub(super) fn openclaw_end<'a>(id: &'a str, is_error: bool, excerpt: &Excerpt) -> CallEnd<'a> {
+    let id = Cow::Borrowed(id);
+    match last_status(excerpt, "exited with code ") {
+        Some(status) if status != 0 => failed(id, excerpt.head(), Some(status)),
+        _ if is_error => failed(id, excerpt.head(), None),
         status => CallEnd { id, outcome: CallOutcome::Succeeded, status, ..CallEnd::default() },
     }
 }

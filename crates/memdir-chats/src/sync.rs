@@ -357,7 +357,7 @@ impl Run<'_> {
                 }
                 self.outcome.problems.extend(read.problems.into_iter().map(|problem| (session.path.clone(), problem)));
                 if read.more_problems > 0 {
-                    let problem = Problem::whole(format!("{} more lines are not valid records", read.more_problems));
+                    let problem = Problem::whole(format!("other lines that are not valid records: {}", read.more_problems));
                     self.outcome.problems.push((session.path.clone(), problem));
                 }
                 if read.stopped && !off {

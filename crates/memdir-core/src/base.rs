@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub mod frame;
 pub mod glob;
 pub mod limits;
+pub mod line_diff;
 pub(crate) mod observe;
 pub mod path;
 pub mod phrase;

@@ -6,6 +6,7 @@
 
 mod audit;
 mod line;
+mod marks;
 mod outdated;
 mod overview;
 mod plan;
@@ -127,6 +128,28 @@ impl EntrypointFiles {
     pub(crate) fn listed(&self) -> impl Fn(&str) -> bool {
         let in_pages: HashSet<&str> = self.pages.values().flat_map(|page| page.paths()).collect();
         move |path| self.pointers.line_of(path).is_some() || self.sheet.lines.contains_key(path) || in_pages.contains(path)
+    }
+
+    /// The generated line of a memory, in the entrypoint or on a page.
+    pub(crate) fn line_text(&self, path: &str) -> Option<&str> {
+        let in_pages = || self.pages.values().find_map(|page| page.sheet.lines.get(path));
+        self.sheet.lines.get(path).or_else(in_pages).map(String::as_str)
+    }
+
+    /// The generated lines of the entrypoint itself, with the paths of their memories.
+    pub(crate) fn section_lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sheet.lines.iter().map(|(path, line)| (path.as_str(), line.as_str()))
+    }
+
+    /// The paths of the memories whose lines are on pages.
+    pub(crate) fn paged(&self) -> impl Iterator<Item = &str> {
+        self.pages.values().flat_map(|page| page.paths())
+    }
+
+    /// The number of lines and bytes of the entrypoint itself.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let text = self.text.as_deref().unwrap_or_default();
+        (crate::base::text::lines(text) as usize, text.len())
     }
 
     /// The file names of its pages, in order.

@@ -2,7 +2,7 @@
 
 pub mod base {
     //! Errors, paths, text, time, files.
-    pub use crate::base::{day, disk, frame, glob, limits, path, phrase, raw, shell, stamp, steps, text, time};
+    pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, phrase, raw, shell, stamp, steps, text, time};
 }
 
 pub mod dialects {
@@ -54,7 +54,7 @@ pub mod secrets {
 
 pub mod store {
     //! Mounts, spaces and cancellation.
-    pub use crate::store::{change_with, files, mounts, space, stop};
+    pub use crate::store::{Entry, JournalSize, Plan, Walk, change_with, files, mounts, space, stop};
 }
 
 pub mod tools {

@@ -155,6 +155,11 @@ impl Memdir {
         &*self.store
     }
 
+    /// The underlying store, shared.
+    pub fn shared_store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
     /// The actor, the clock and the caches of this space.
     pub fn context(&self) -> &Context {
         &self.context
@@ -309,6 +314,12 @@ impl Memdir {
         inbox::propose(&*self.store, &self.context, candidates, cache)
     }
 
+    /// Moves the candidates and decisions of one inbox of the space to another one, by their prefixes; returns how many open candidates
+    /// moved.
+    pub fn move_inbox(&self, from: &str, into: &str) -> Result<usize> {
+        inbox::transfer(&*self.store, &self.context, from, into)
+    }
+
     /// Returns the memory that already says what a candidate proposes, by a table that was read before.
     pub fn known_memory(&self, candidate: &inbox::candidate::Candidate, table: &RecallTable) -> Result<Option<inbox::KnownMemory>> {
         inbox::find_known(&*self.store, table, candidate)
@@ -458,7 +469,13 @@ impl Memdir {
 
     /// Makes a plan of the operations that a model returned, and lists those whose memories have another version.
     pub fn plan_from_operations(&self, text: &str) -> Result<(dream::DreamPlan, Vec<dream::LeftOut>)> {
-        dream::plan_from_operations(&*self.store, &self.context, &dream::operation_list(text)?)
+        dream::plan_from_operations(&*self.store, &self.context, &dream::operation_list(text)?, &[])
+    }
+
+    /// Makes a plan of the operations that a model returned for a piece of the material. An operation on a memory that changed since the
+    /// piece was made is left out.
+    pub fn plan_from_answer(&self, text: &str, piece: &dream::DreamPiece) -> Result<(dream::DreamPlan, Vec<dream::LeftOut>)> {
+        dream::plan_from_operations(&*self.store, &self.context, &dream::operation_list(text)?, &piece.read)
     }
 
     /// Builds the memory section of a system prompt.

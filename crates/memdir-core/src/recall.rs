@@ -3,9 +3,11 @@
 
 pub(crate) mod fit;
 pub mod message;
+mod message_words;
 mod opt_out;
 mod score;
 mod sentences;
+mod store_words;
 mod table;
 mod typo;
 pub mod when;
@@ -48,24 +50,8 @@ fn mentions(title: &str, tool: &str) -> bool {
 /// Whether a text contains a phrase that people use to warn.
 fn has_warning(text: &str) -> bool {
     const WARNINGS: &[&str] = &[
-        "warning",
-        "careful",
-        "beware",
-        "caution",
-        "gotcha",
-        "pitfall",
-        "known issue",
-        "workaround",
-        "never ",
-        "don't",
-        "do not",
-        "must not",
-        "avoid ",
-        "breaks",
-        "broken",
-        "fails",
-        "danger",
-        "bug",
+        "warning", "careful", "beware", "caution", "gotcha", "pitfall", "known issue", "workaround", "never ", "don't", "do not",
+        "must not", "avoid ", "breaks", "broken", "fails", "danger", "bug",
     ];
     let lower = text.to_lowercase();
     WARNINGS.iter().any(|word| lower.contains(word))

@@ -1,5 +1,6 @@
 //! The [`Store`] trait: where memories are stored. A store never parses a memory and does not know the search index.
 
+mod collisions;
 pub mod files;
 pub mod mounts;
 pub mod space;
@@ -95,7 +96,7 @@ pub trait Store: View + Send + Sync {
 }
 
 /// The plan of a change: reads the view and returns the new content of each file.
-pub(crate) type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
+pub type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
 
 /// Makes one change whose plan also returns a value. Like every plan, it may be called several times; the value of the last call,
 /// whose edits were applied, is returned.
@@ -121,6 +122,10 @@ pub trait View {
     fn mounts(&self) -> &[MountInfo];
     /// Reads the memory of that name: the exact file name first, then the name with `.md`, names compared in NFC.
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>>;
+    /// Reads several memories, in the given order, as [`View::get`] does. A store that is not on this machine answers them together.
+    fn get_many(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>> {
+        paths.iter().map(|path| self.get(path)).collect()
+    }
     /// Lists every file under a prefix (`""`: the whole space), sorted by path.
     fn list(&self, under: &str) -> Result<Walk>;
     /// Returns the stamps of files by their exact names, in the given order; `None` for a file that does not exist.
@@ -369,6 +374,16 @@ impl Verb {
 /// The id of a change: eight letters and digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ChangeId(pub String);
+
+impl ChangeId {
+    /// Generates an id. 40 random bits: a store checks that no other change has it.
+    pub fn generate() -> Result<ChangeId> {
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|e| Error::Unavailable { what: "random numbers".into(), why: e.to_string() })?;
+        Ok(ChangeId(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()))
+    }
+}
 
 impl std::fmt::Display for ChangeId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

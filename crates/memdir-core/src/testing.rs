@@ -3,6 +3,7 @@
 mod dream;
 mod ram_index;
 mod ram_store;
+mod store_contract;
 
 use crate::base::time::Clock;
 pub use crate::store::files::fault::FileCall;
@@ -10,6 +11,7 @@ pub use dream::{DreamCorpus, DreamScore, PlantedFault, PlantedKind};
 use jiff::{Timestamp, tz::TimeZone};
 pub use ram_index::RamIndex;
 pub use ram_store::RamStore;
+pub use store_contract::check_store_contract;
 
 /// Lets `n` more writes of this thread succeed, then fails all with a full disk; `None` ends the simulation.
 pub fn disk_full_after(n: Option<u64>) {

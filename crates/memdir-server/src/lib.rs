@@ -18,7 +18,7 @@ pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFi
 pub use error::ServeError;
 pub use http::{BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, serve_http};
 pub use page::{
-    ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageOptions, PageSource, PageSpace, RuleCondition,
-    RuleRow, SettingRow, Viewer, export_view, serve_page,
+    ChatEnd, ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageDreams, PageOptions, PageSource,
+    PageSpace, RuleCondition, RuleRow, SettingRow, Viewer, export_view, serve_page,
 };
 pub use stdio::serve_stdio;

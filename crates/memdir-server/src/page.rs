@@ -19,9 +19,12 @@ mod serve;
 mod session;
 mod source;
 mod space;
+mod validity;
 mod views;
 
 pub use export::{ExportedView, export_view};
 pub use serve::{PageOptions, serve_page};
-pub use source::{ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow};
-pub use space::{PageSpace, Viewer};
+pub use source::{
+    ChatEnd, ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow,
+};
+pub use space::{PageDreams, PageSpace, Viewer};

@@ -460,8 +460,8 @@ pub(crate) struct Rename {
 /// Delete memories; `memdir undo` restores them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A name that ends with `/` is a topic. Either all the named memories are deleted, in one change, or none are. Deleting a
-topic asks first.
+A name that ends with `/` is a topic. Either all the named memories are
+deleted, in one change, or none are. Deleting a topic asks first.
 
 Examples:
   memdir delete notes/deploy
@@ -483,8 +483,10 @@ pub(crate) struct Delete {
 /// Forget a fact everywhere: memories, history, conversations, index, caches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The words match in upper and lower case, in every Unicode form and across line breaks. Everything that will be removed is listed
-first. This is the only change that cannot be undone.
+The words match in upper and lower case, in every Unicode form, across line
+breaks, and in names with hyphens. Everything that will be removed is listed
+first. Afterwards every file is read again. This is the only change that cannot
+be undone.
 
 Examples:
   memdir forget 'maple street 12'
@@ -600,9 +602,10 @@ pub(crate) struct Log {
 /// Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without options, looks for duplicates, contradictions, outdated facts, relative dates, overlong
-and empty memories, a full entrypoint and facts in daily logs, and keeps the proposals as one
-Markdown file. Nothing is changed before that file is applied. No model is used.
+Without options, looks for duplicates, contradictions, outdated facts, relative
+dates, overlong and empty memories, a full entrypoint and facts in daily logs,
+and keeps the proposals as one Markdown file. Nothing is changed before that
+file is applied. No model is used.
 
 Examples:
   memdir dream
@@ -663,7 +666,8 @@ pub(crate) enum DreamHost {
 /// Check the references of a memory and mark it as verified today
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Looks up paths, commands, symbols and commits in this project without running anything.
+Looks up paths, commands, symbols and commits in this project, and follows
+sources through its git history. Commands in the memory are not run.
 
 Examples:
   memdir verify notes/deploy")]
@@ -771,8 +775,9 @@ pub(crate) struct Recall {
 /// Run past conversations against today's memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-For each message of yours: what would be recalled. For each tool call: which rules would fire. Reads archived conversations
-(`memdir chats on`), changes nothing, and gives the same result for the same conversations and memories.
+For each message of yours: what would be recalled. For each tool call: which
+rules would fire. Reads archived conversations (`memdir chats on`), changes
+nothing, and gives the same result for the same conversations and memories.
 
 Examples:
   memdir replay
@@ -793,8 +798,9 @@ pub(crate) struct Replay {
 /// List the rules (`when:`) of memories; accept or reject them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold until you accept their text. A rule that you
-reject has no effect. If the text changes, the decision no longer applies.
+A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold
+until you accept their text. A rule that you reject has no effect. If the text
+changes, the decision no longer applies.
 
 Examples:
   memdir rules
@@ -836,8 +842,8 @@ pub(crate) struct RuleDecision {
 /// List proposed memories with their evidence, and accept, merge or reject them
 ///
 /// memdir proposes memories (candidates) because of what happened in conversations: you asked to remember something, rejected an
-/// action, or said the same thing again. Nothing is a memory before you or the agent accepts it, and what was decided about is never
-/// proposed again.
+/// action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
+/// rejected is never proposed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1334,14 +1340,15 @@ pub(crate) struct Ui {
 /// Export memories as one self-contained HTML file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The file needs no server and loads nothing. Secrets are redacted. Only the memories of the project and the team are in it;
-other mounts, such as user/, are left out unless they are named.
+The file needs no server and loads nothing. Secrets are redacted. Only the
+memories of the project and the team are in it; other mounts, such as user/,
+are left out unless they are named.
 
 Examples:
   memdir view -o memory.html
   memdir view -o memory.html --include user")]
 pub(crate) struct View {
-    /// File to write
+    /// File to write; - for standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// Prefixes of other mounts to include
@@ -1571,11 +1578,13 @@ pub(crate) enum BundleFormat {
 /// Import memories from files and other programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Formats: files of `memdir export`, directories of Markdown, the JSONL graph of server-memory, exports of mem0 and
-OpenMemory, and unpacked data exports of ChatGPT and Claude (conversations become logs).
+Formats: files of `memdir export`, directories of Markdown, the JSONL graph of
+server-memory, exports of mem0 and OpenMemory, and unpacked data exports of
+ChatGPT and Claude (conversations become logs).
 
-Two programs are named before the path: `claude-mem` with its database, and `basic-memory` with the directory of
-its notes. A file with such a name is imported as ./claude-mem.
+Two programs are named before the path: `claude-mem` with its database, and
+`basic-memory` with the directory of its notes. A file with such a name is
+imported as ./claude-mem.
 
 Examples:
   memdir import memories.md --dry-run
@@ -1694,8 +1703,9 @@ pub(crate) enum BenchWhat {
 /// Stress-test several mounts with concurrent and killed processes, then audit every change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --dir, files are created in that directory and kept; it must be empty. If the mix has moves, undos or redos,
-there are three mounts, and every fourth process is a caller that sees only one of them.
+With --dir, files are created in that directory and kept; it must be empty. If
+the mix has moves, undos or redos, there are three mounts, and every fourth
+process is a caller that sees only one of them.
 
 Examples:
   memdir bench torture
@@ -1721,8 +1731,9 @@ pub(crate) struct Torture {
 /// Benchmark searches in generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Memories are generated in a temporary directory, or in --dir, which must be empty and is kept. Times are compared
-with /bin/true, with a walk of the same files and, if it is installed, with rg.
+Memories are generated in a temporary directory, or in --dir, which must be
+empty and is kept. Times are compared with /bin/true, with a walk of the same
+files and, if it is installed, with rg.
 
 Examples:
   memdir bench search
@@ -1751,8 +1762,9 @@ pub(crate) struct BenchIndex {
 /// Benchmark recalls from generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Memories are generated in a temporary directory, or in --dir, which must be empty and is kept. The hook of a message
-is measured in a new process and compared with /bin/true.
+Memories are generated in a temporary directory, or in --dir, which must be
+empty and is kept. The hook of a message is measured in a new process and
+compared with /bin/true.
 
 Examples:
   memdir bench recall
@@ -1769,8 +1781,10 @@ pub(crate) struct BenchRecall {
 /// Measure how well recall and rules find planted facts in generated conversations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Plants facts and rules as memories, generates conversations that need some of them, imports these and replays them. The same seed
-gives the same numbers on every machine. With --dir, files are created in that directory and kept; it must be empty.
+Plants facts and rules as memories, generates conversations that need some of
+them, imports these and replays them. The same seed gives the same numbers on
+every machine. With --dir, files are created in that directory and kept; it
+must be empty.
 
 Examples:
   memdir bench replay
@@ -1827,9 +1841,30 @@ pub(crate) enum ChangeKind {
     Editor,
 }
 
+/// The command line of `memdir hook` alone. A host waits for it at every message, and the parser of all commands takes longer than many
+/// a hook. Everything else, and every error and help text, is left to [`Args`].
+#[derive(Debug, Parser)]
+#[command(name = "memdir")]
+struct HookArgs {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: OnlyHook,
+}
+
+#[derive(Debug, Subcommand)]
+enum OnlyHook {
+    Hook(Hook),
+}
+
 /// Parses the command line, and whether `--json` was given even if the rest is invalid. Help and the version are failures that
 /// exit with 0.
 pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
+    if std::env::args_os().any(|arg| arg == "hook")
+        && let Ok(HookArgs { global, command: OnlyHook::Hook(hook) }) = HookArgs::try_parse()
+    {
+        return (global.json, Ok(Args { global, command: Some(Command::Hook(hook)) }));
+    }
     match Args::try_parse() {
         Ok(args) => (args.global.json, Ok(args)),
         Err(error) if error.use_stderr() && is_hook() => {
@@ -1859,4 +1894,26 @@ fn is_hook() -> bool {
 
 fn explains() -> bool {
     std::env::args_os().any(|arg| arg == "--explain")
+}
+
+#[test]
+fn a_hook_is_parsed_as_by_the_parser_of_all_commands() {
+    let words = |line: &'static str| ["memdir"].into_iter().chain(line.split(' '));
+    for line in [
+        "hook claude-code prompt",
+        "--dir /tmp/hook hook codex before-tool --explain",
+        "hook --json --home /tmp gemini stop --only a,b --agent-scope local",
+        "--actor hook hook copilot-cli session-start --agent x",
+    ] {
+        let HookArgs { global, command: OnlyHook::Hook(hook) } = HookArgs::try_parse_from(words(line)).expect("a hook");
+        let alone = Args { global, command: Some(Command::Hook(hook)) };
+        let whole = Args::try_parse_from(words(line)).expect("a hook");
+        assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
+    }
+    for line in [
+        "search hook", "write hook --dir x", "hook claude-code", "hook claude-code nonsense", "hook --help",
+        "--project x --dir y hook codex stop",
+    ] {
+        assert!(HookArgs::try_parse_from(words(line)).is_err(), "{line}");
+    }
 }

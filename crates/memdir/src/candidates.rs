@@ -16,8 +16,14 @@ use memdir_embed::StaticModel;
 use std::path::Path;
 
 /// Finds candidates in the archived conversations of the project that changed since the last time, until a time, and adds them to the
-/// inbox. What is not read in time is read the next time.
-pub(crate) fn find_archived(settings: &Settings, scope: &Scope, memdir: &Memdir, until: Option<Timestamp>) -> Result<Proposed, Failure> {
+/// inbox. What is not read in time is read the next time. `stopped` is the conversation, as `host/key`, whose agent has just stopped.
+pub(crate) fn find_archived(
+    settings: &Settings,
+    scope: &Scope,
+    memdir: &Memdir,
+    until: Option<Timestamp>,
+    stopped: Option<&str>,
+) -> Result<Proposed, Failure> {
     let archive = mounts::chat_archive(settings);
     let is_on = settings.config.inbox.on && settings.config.chats.settings.on && scope.has_inbox();
     if !is_on || !archive.dir().is_dir() {
@@ -26,7 +32,7 @@ pub(crate) fn find_archived(settings: &Settings, scope: &Scope, memdir: &Memdir,
     let project = SearchedProject { project: scope.project.clone(), worktrees: settings.config.worktrees };
     let model = (settings.config.search.embedder == EmbedderSetting::Builtin).then(StaticModel::new);
     let embedder = model.as_ref().map(|model| model as &dyn Embedder);
-    let found = candidates::find_new(&archive, &FindRequest { project: Some(&project), embedder, until, clock: &SystemClock })?;
+    let found = candidates::find_new(&archive, &FindRequest { project: Some(&project), stopped, embedder, until, clock: &SystemClock })?;
     let proposed = propose(settings, scope, memdir, found.candidates.clone())?;
     // Only now: what could not be added is found again.
     found.save()?;

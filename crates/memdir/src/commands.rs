@@ -29,6 +29,7 @@ mod inbox;
 mod index;
 mod init;
 mod install;
+mod install_offers;
 mod list;
 mod log;
 mod man;
@@ -143,10 +144,12 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
         Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
         Command::Import(args) => space(move |space| import::run(args, space.memdir, output)).writes(),
-        Command::Inbox(args) => space(move |space| inbox::run(args, space, output)).writes_if(args.what.is_some()),
+        Command::Inbox(args) => space(move |space| inbox::run(args, space, output)).writes(),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
         Command::Init(args) => settings(move |settings, scope| init::run(args, settings, scope)).writes().may_be_new(),
-        Command::Install(args) => settings(move |settings, scope| install::run(args, settings, scope, output)).writes().may_be_new(),
+        Command::Install(args) => {
+            settings(move |settings, scope| install_offers::run(args, global, settings, scope, output)).writes().may_be_new()
+        }
         Command::List(args) => space(move |space| list::run(args, space.memdir, output)),
         Command::Log(args) => space(move |space| log::run(args, space)).writes(),
         Command::Man(args) => nothing(move || man::run(args)).writes(),

@@ -32,7 +32,7 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
     if let Some(at) = state.last_look
         && minutes_since(at) < setting.minutes
     {
-        return Err(format!("looked {}; looks are {} minutes apart", time::relative(now, at), setting.minutes));
+        return Err(format!("last checked {}; checks are {} minutes apart", time::relative(now, at), setting.minutes));
     }
     Ok(())
 }
@@ -105,8 +105,10 @@ fn start(settings: &Settings) -> std::io::Result<()> {
 }
 
 /// What tools and prompts say about dreams: when the last one was, and when the next one is due.
-pub(crate) fn summary(shelf: &DreamShelf, setting: &DreamSetting, now: Timestamp) -> DreamSummary {
-    let state = shelf.state();
+pub(crate) fn summary(shelf: &DreamShelf, setting: &DreamSetting, store: &dyn Store, now: Timestamp) -> DreamSummary {
+    // Without its history, a store has nothing that could be undone.
+    let state = shelf.state().without_undone(store).unwrap_or_default();
+    let plans = shelf.plans(store).unwrap_or_default();
     let (hours, sessions) = (setting.log_hours, setting.log_sessions);
     let last = state.applied.last();
     let waited = last.is_none_or(|last| now.as_second() - last.at.as_second() >= hours * 3_600);
@@ -114,7 +116,7 @@ pub(crate) fn summary(shelf: &DreamShelf, setting: &DreamSetting, now: Timestamp
         last_applied: last.map(|last| last.at),
         operations: last.map_or(0, |last| last.operations),
         last_plan: state.last_plan,
-        open_plans: shelf.plans().iter().filter(|plan| plan.state == PlanState::Open).count(),
+        open_plans: plans.iter().filter(|plan| plan.state == PlanState::Open).count(),
         logs_through: state.applied.iter().filter_map(|applied| applied.logs_through).max(),
         min_hours: hours,
         min_sessions: sessions,
@@ -145,11 +147,37 @@ mod tests {
             (
                 on.clone(),
                 DreamState { last_look: at("2026-03-02T11:55:00Z"), ..state.clone() },
-                "looked 5 minutes ago; looks are 10 minutes apart",
+                "last checked 5 minutes ago; checks are 10 minutes apart",
             ),
         ];
         for (setting, state, why) in cases {
             assert_eq!(gate(&setting, &state, now), Err(why.to_owned()));
         }
+    }
+
+    #[test]
+    fn the_settings_of_the_daemon_are_read_beside_its_memory() {
+        let top = tempfile::tempdir().unwrap();
+        let (root, cwd) = (top.path().join("agent/memory"), top.path().join("work"));
+        for dir in [&root, &cwd] {
+            std::fs::create_dir_all(dir).unwrap();
+        }
+        let read = || {
+            let setting = setting_of_daemon(&DreamSetting::default(), &root, &cwd);
+            (setting.log_hours, setting.log_sessions)
+        };
+        let write = |dir: &Path, text: &str| {
+            #[expect(clippy::disallowed_methods, reason = "a fixture")]
+            std::fs::write(dir.join(DAEMON_FILE), text).unwrap();
+        };
+        assert_eq!(read(), (48, 8), "the defaults of the daemon");
+        write(&cwd, "[consolidation]\nmin_hours = 12\n");
+        assert_eq!(read(), (12, 8), "in the current directory, in any table");
+        write(root.parent().unwrap(), "min_hours = 24\nmin_sessions = 3\n");
+        assert_eq!(read(), (24, 3), "the file beside the memory comes first");
+        write(&root, "min_hours = \"soon\"\nmin_sessions = -4\n");
+        assert_eq!(read(), (48, 8), "what is not a number of hours is ignored");
+        write(&root, "min_hours = [\n");
+        assert_eq!(read(), (48, 8), "and so is what cannot be parsed");
     }
 }

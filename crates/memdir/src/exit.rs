@@ -138,6 +138,7 @@ fn exit_for(error: &Error) -> Exit {
     let is_negative = matches!(
         error,
         Error::NotFound { .. }
+            | Error::NoCandidate { .. }
             | Error::NoChat { .. }
             | Error::Changed { .. }
             | Error::Conflict { .. }

@@ -91,4 +91,9 @@ impl FileHistory for Git {
         versions.push(std::fs::read(&file).ok().and_then(|bytes| String::from_utf8(bytes).ok()));
         Some(versions)
     }
+
+    fn current_blob(&self, path: &str) -> Option<String> {
+        let out = self.output(&["hash-object", "--no-filters", "--", path])?;
+        Some(String::from_utf8_lossy(&out).trim().to_owned()).filter(|id| !id.is_empty())
+    }
 }

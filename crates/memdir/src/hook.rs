@@ -1,11 +1,13 @@
 //! Hooks: reads the JSON of a host and answers with exactly the keys that host accepts, or with nothing. Never fails: a memory must not
 //! block the agent.
 
+mod asked;
 mod call;
 mod call_rules;
 mod input;
 mod left_off;
 mod output;
+mod parallel;
 mod question;
 mod session;
 mod start;
@@ -14,7 +16,7 @@ mod uses;
 
 pub(crate) use call::HookCall;
 pub(crate) use input::HookInput;
-pub(crate) use left_off::{RunningChat, left_off_text};
+pub(crate) use left_off::{RunningChat, chat_ending, left_off_text, project_relative};
 pub(crate) use output::render;
 pub(crate) use start::session_text;
 

@@ -9,7 +9,10 @@ use memdir_core::{
         store::files::{journal_name, real_path},
     },
 };
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// The prefix of kept conversations.
 pub(crate) const CHATS: &str = "chats";
@@ -54,6 +57,15 @@ pub(crate) fn inbox_mount(settings: &Settings, project: &str, prefix: &str) -> M
         file_bytes: limits::CANDIDATE_BYTES,
         ..with_journal(settings, prefix, root)
     }
+}
+
+/// The inboxes of all projects, each as a mount of its own.
+pub(crate) fn all_inboxes(settings: &Settings) -> Vec<Mount> {
+    let entries = fs::read_dir(settings.home.value.join(INBOX)).into_iter().flatten().flatten();
+    let mut projects: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    projects.sort();
+    let mounts = projects.iter().map(|project| Mount { apart: false, ..inbox_mount(settings, project, "") });
+    mounts.filter(|mount| mount.root.is_dir()).collect()
 }
 
 /// Whether a repository's `.memdir` is its team memory.

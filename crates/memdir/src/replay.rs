@@ -3,8 +3,9 @@
 
 use crate::{
     exit::Failure,
-    rules::{self, Decisions},
+    rules::{self, Decisions, HOLD_AGAIN_SECS},
 };
+use jiff::Timestamp;
 use memdir_core::{Action, Candidate, Memdir, MemoryPath, Recall, Recalled, ShownRule, Strength, internal::recall::RecallTable};
 use serde::Serialize;
 use serde_json::Value;
@@ -39,6 +40,8 @@ pub(crate) struct PastMessage {
 pub(crate) struct PastCall {
     /// The number of the message that it follows, from 1.
     pub(crate) turn: u64,
+    /// The time, if the transcript records it.
+    pub(crate) at: Option<Timestamp>,
     pub(crate) tool: String,
     pub(crate) command: Option<String>,
     pub(crate) paths: Vec<String>,
@@ -125,6 +128,29 @@ struct ReplayedRule {
     repeated_tokens: u64,
 }
 
+/// What rules did in one conversation, as the hooks record it.
+#[derive(Default)]
+struct ToldRules {
+    /// The actions that each rule was shown for.
+    actions: HashSet<(String, String)>,
+    /// When each rule held an action.
+    held: BTreeMap<String, Option<Timestamp>>,
+}
+
+impl ToldRules {
+    /// Whether a rule holds an action at this time, which is recorded: once in a conversation, and again after a while.
+    fn may_hold(&mut self, rule: &str, at: Option<Timestamp>) -> bool {
+        let is_recent = self.held.get(rule).is_some_and(|held| match (held, at) {
+            (Some(held), Some(at)) => at.as_second().saturating_sub(held.as_second()) < HOLD_AGAIN_SECS,
+            _ => true,
+        });
+        if !is_recent {
+            self.held.insert(rule.to_owned(), at);
+        }
+        !is_recent
+    }
+}
+
 impl<'a> Replay<'a> {
     /// Prepares a replay: reads the memories once.
     pub(crate) fn new(memdir: &'a Memdir, decisions: &Decisions, checkout: &'a Path, cache: Option<&Path>) -> Result<Replay<'a>, Failure> {
@@ -137,7 +163,7 @@ impl<'a> Replay<'a> {
             };
             let replayed = ReplayedRule {
                 name: rule.name.clone(),
-                decision: decisions.get(rule.text),
+                decision: decisions.get(memdir, &rule.path, rule.text),
                 tokens: cost(false)?,
                 repeated_tokens: cost(true)?,
             };
@@ -150,7 +176,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn add(&mut self, past: &PastConversation, observe: &mut dyn FnMut(ReplayEvent<'_>)) -> Result<(), Failure> {
         self.report.conversations += 1;
         let mut shown: Vec<String> = Vec::new();
-        let mut told: HashSet<(String, String)> = HashSet::new();
+        let mut told = ToldRules::default();
         let mut calls = past.calls.iter().peekable();
         for (number, message) in (1..).zip(&past.messages) {
             while let Some(call) = calls.next_if(|call| call.turn < number) {
@@ -179,19 +205,24 @@ impl<'a> Replay<'a> {
         past: &PastConversation,
         call: &PastCall,
         shown: &mut Vec<String>,
-        told: &mut HashSet<(String, String)>,
+        told: &mut ToldRules,
         observe: &mut dyn FnMut(ReplayEvent<'_>),
     ) {
         self.report.calls += 1;
-        let fired = self.fired(past, call);
+        let mut fired = self.fired(past, call);
         if fired.is_empty() {
             return;
+        }
+        for (_, rule) in fired.iter_mut().filter(|(_, rule)| rule.effect == Strength::Hold) {
+            if !told.may_hold(&rule.name, call.at) {
+                rule.effect = Strength::Tell;
+            }
         }
         self.report.calls_with_rules += 1;
         let action = format!("{:?}", (&call.tool, &call.command, &call.paths));
         for (path, rule) in &fired {
             *self.report.fired.entry(rule.effect.name()).or_default() += 1;
-            let is_new = told.insert((rule.name.clone(), action.clone()));
+            let is_new = told.actions.insert((rule.name.clone(), action.clone()));
             if let Some(known) = self.rules.get(path) {
                 self.report.rule_tokens += if is_new { known.tokens } else { known.repeated_tokens };
             }

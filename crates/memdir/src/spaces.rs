@@ -68,7 +68,9 @@ fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdi
     let actor = Actor { name: actor.to_owned(), session: None };
     let allow = config::secret_exceptions(&settings.file, &settings.config)?;
     let (shelf, setting) = (dreams::shelf_of(settings, &store), settings.config.dream.clone());
-    let memdir = Memdir::new(Arc::new(store), actor).with_allow_list(allow).with_dreams(move |now| dreams::summary(&shelf, &setting, now));
+    let store = Arc::new(store);
+    let memdir = Memdir::new(store.clone(), actor).with_allow_list(allow);
+    let memdir = memdir.with_dreams(move |now| dreams::summary(&shelf, &setting, &*store, now));
     let counts = settings.config.count_use != Some(false);
     Ok(if counts { memdir.with_ledger(UseLedger::new(settings.home.value.join("uses"))) } else { memdir })
 }
@@ -207,7 +209,8 @@ pub(crate) fn open_dialect(
     let memdir = open_mounts(settings, &mounts, &settings.actor.value)?;
     let (shelf, setting) =
         (dreams::shelf_of(settings, memdir.store()), dreams::setting_of_daemon(&settings.config.dream, &space.root, &settings.cwd));
-    let memdir = memdir.with_dreams(move |now| dreams::summary(&shelf, &setting, now));
+    let store = memdir.shared_store();
+    let memdir = memdir.with_dreams(move |now| dreams::summary(&shelf, &setting, &*store, now));
     Ok((with_search(memdir, settings)?, space.root))
 }
 

@@ -12,7 +12,17 @@ use crate::{
 use jiff::Timestamp;
 use memdir_core::{Error, Result, Speaker};
 use serde::{Deserialize, Serialize};
-use std::{fs, io, path::PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// What the hash of a name begins with, in place of a name that is forgotten itself.
+const HASHED: &str = "blake3:";
+
+fn hashed(name: &str) -> String {
+    format!("{HASHED}{}", blake3::hash(name.as_bytes()).to_hex())
+}
 
 /// What is forgotten: the turns that match all given conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +60,30 @@ impl ForgetRule {
 
     /// Whether the rule may cover turns of a session.
     pub(crate) fn applies_to(&self, name: &str, project: SessionProject<'_>) -> bool {
-        let is_named = |session: &str| name.strip_prefix(session).is_some_and(|rest| rest.is_empty() || rest.starts_with(SUPERSEDED));
-        self.session.as_deref().is_none_or(is_named) && self.project.as_deref().is_none_or(|dir| project.is_in(dir))
+        let is_named = |session: &str| match session.strip_prefix(HASHED) {
+            Some(_) => [name, name.split(SUPERSEDED).next().unwrap_or(name)].iter().any(|name| hashed(name) == session),
+            None => name.strip_prefix(session).is_some_and(|rest| rest.is_empty() || rest.starts_with(SUPERSEDED)),
+        };
+        let is_inside = |dir: &Path| match dir.to_str().filter(|dir| dir.starts_with(HASHED)) {
+            Some(hash) => {
+                let forms = project.dir.map(path_forms).unwrap_or_default();
+                forms.iter().flat_map(|form| form.ancestors()).any(|above| hashed(&above.to_string_lossy()) == hash)
+            }
+            None => project.is_in(dir),
+        };
+        self.session.as_deref().is_none_or(is_named) && self.project.as_deref().is_none_or(is_inside)
+    }
+
+    /// Whether the rule says what it covers. Without a session or a project, a damaged rule would cover every conversation.
+    fn is_bounded(&self) -> bool {
+        self.session.is_some() || self.project.is_some() || (self.before.is_some() && self.lines.is_none() && self.at.is_none())
+    }
+
+    /// Returns the rule with the hashes of names of which `is_wanted` is true: a rule must not have the words that it keeps away.
+    fn without_words(self, is_wanted: &dyn Fn(&str) -> bool) -> ForgetRule {
+        let hide = |name: String| if is_wanted(&name) { hashed(&name) } else { name };
+        let project = self.project.map(|dir| dir.to_str().map(|text| hide(text.to_owned()).into()).unwrap_or(dir));
+        ForgetRule { session: self.session.map(hide), project, ..self }
     }
 
     /// Returns the rule for every form of its directory's path: a symbolic link may point elsewhere when the rule is applied again.
@@ -147,21 +179,20 @@ impl ChatArchive {
         // What the search for candidates knows may have the words although no conversation has them any more.
         let _lock = lock::acquire(self.dir())?;
         self.remove_candidates()?;
-        if found.is_empty() {
-            return Ok(outcome);
-        }
         // The rules are written first, as in `forget`.
-        let mut rules = self.rules()?;
+        let known = self.rules()?;
+        let mut rules = known.clone();
         for (file, turns) in &found {
-            // A rule must not have the words either.
-            let Some(session) = Some(file.chat.name()).filter(|name| !is_wanted(name)) else { continue };
+            let session = file.chat.name();
             let rule = |at| ForgetRule { session: Some(session.clone()), at, ..ForgetRule::default() };
             let new: Vec<ForgetRule> = match header_has(&file.chat, is_wanted) {
                 true => vec![rule(None)],
                 false => {
                     let calls = self.evidence(&file.chat)?.into_iter().filter(|call| call_has(call, is_wanted)).map(|call| call.at);
-                    let times = turns.iter().map(|turn| turn.at).chain(calls);
-                    times.filter(Option::is_some).map(rule).collect()
+                    let times: Vec<Option<Timestamp>> = turns.iter().map(|turn| turn.at).chain(calls).collect();
+                    // Without a time only its line tells a turn: all such turns that were read so far stay away.
+                    let undated = times.contains(&None).then(|| ForgetRule { lines: Some(file.chat.progress.cursor.lines), ..rule(None) });
+                    times.into_iter().filter(Option::is_some).map(rule).chain(undated).collect()
                 }
             };
             new.into_iter().for_each(|rule| {
@@ -170,7 +201,10 @@ impl ChatArchive {
                 }
             });
         }
-        self.write_rules(&rules)?;
+        let rules: Vec<ForgetRule> = rules.into_iter().map(|rule| rule.without_words(is_wanted)).collect();
+        if rules != known {
+            self.write_rules(&rules)?;
+        }
         self.remove_leftovers();
         for (file, _) in found {
             let whole = header_has(&file.chat, is_wanted);
@@ -231,7 +265,8 @@ impl ChatArchive {
     pub(crate) fn rules(&self) -> Result<Vec<ForgetRule>> {
         let path = self.rules_path();
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
+            Ok(bytes) => serde_json::from_slice::<Vec<ForgetRule>>(&bytes)
+                .map(|rules| rules.into_iter().filter(ForgetRule::is_bounded).collect())
                 .map_err(|error| Error::Corrupt { what: path.display().to_string(), why: format!("it is not a list of rules: {error}") }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(source) => Err(Error::io("read", path, source)),
@@ -248,19 +283,20 @@ impl ChatArchive {
     }
 }
 
+/// The path of a transcript without the folders that every transcript of a host is in: `sessions` is not a word of a person.
+pub fn own_folders(source: &str) -> String {
+    const OF_HOSTS: [&str; 8] = ["sessions", "projects", "tmp", "chats", "agents", "history", "conversations", "transcripts"];
+    source.split('/').filter(|part| !OF_HOSTS.contains(part)).collect::<Vec<_>>().join("/")
+}
+
 /// Whether a part of a conversation besides its turns has it: its title, directory, branch or name. A title that follows from the turns
 /// is made again with them.
 fn header_has(chat: &ArchivedChat, is_wanted: &dyn Fn(&str) -> bool) -> bool {
     let title = Some(&chat.title).filter(|_| chat.progress.title != TitleRank::FirstWords);
-    let others = [
-        Some(&chat.session),
-        Some(&chat.key),
-        Some(&chat.source),
-        chat.project.as_ref(),
-        chat.branch.as_ref(),
-        chat.resume_id.as_ref(),
-        title,
-    ];
+    if is_wanted(&own_folders(&chat.source)) {
+        return true;
+    }
+    let others = [Some(&chat.session), Some(&chat.key), chat.project.as_ref(), chat.branch.as_ref(), chat.resume_id.as_ref(), title];
     others.into_iter().flatten().any(|text| is_wanted(text))
 }
 

@@ -1,9 +1,6 @@
 //! *denied*: the person rejected or interrupted an action and said why, in the dialog or in the next message.
 
-use super::{
-    SeenChat, naming, short_words,
-    typed::{is_go_ahead, is_question, says_something},
-};
+use super::{SeenChat, naming, rules::is_reason, short_words};
 use crate::{
     evidence::{CallEvidence, CallOutcome},
     facts::EditDigest,
@@ -38,12 +35,6 @@ pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
         found.push(candidate(chat, group, reason, cite));
     }
     found
-}
-
-/// Whether a message says why an action was denied: not a question, not a word that lets the work go on.
-fn is_reason(text: &str) -> bool {
-    let last = super::typed::sentences(text);
-    says_something(text) && !last.is_empty() && !is_go_ahead(text) && !last.last().is_some_and(|sentence| is_question(sentence))
 }
 
 /// Actions that succeeded, each with the turn of the last time.

@@ -1,6 +1,10 @@
 //! Names, descriptions, keys and tripwires of candidates. Pure.
 
-use super::typed::{has_rule_word, is_cjk, words};
+use super::{
+    rules::is_rule,
+    sentence::Sentence,
+    typed::{is_cjk, words},
+};
 use crate::{evidence::CallEvidence, json::one_line};
 use memdir_core::{Kind, internal::operations::import::slug};
 use serde_json::{Map, Value};
@@ -53,7 +57,7 @@ pub(super) fn kind_of(text: &str) -> Kind {
     let all = words(text);
     if all.iter().take(3).any(|word| PERSON.contains(&word.as_str())) {
         Kind::User
-    } else if has_rule_word(text) {
+    } else if is_rule(&Sentence::new(text)) {
         Kind::Feedback
     } else {
         Kind::Project

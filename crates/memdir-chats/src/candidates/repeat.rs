@@ -3,8 +3,12 @@
 //! sentence is compared with a bounded number of others.
 
 use super::{
-    SeenChat, naming, short_words,
-    typed::{has_rule_word, is_cjk, is_go_ahead, is_question, sentences, without_fillers, words},
+    SeenChat, naming,
+    rules::{is_go_ahead, is_rule},
+    sentence::Sentence,
+    short_words,
+    typed::{is_cjk, sentences, words},
+    wording::Wording,
 };
 use jiff::Timestamp;
 use memdir_core::{
@@ -23,232 +27,8 @@ const BANDS: usize = 8;
 const ROWS: usize = 2;
 /// Sentences of a bucket that are compared with.
 const BUCKET: usize = 32;
-/// The share of words, and of words and pairs together, that near duplicates have in common.
-const MIN_WORDS: f64 = 0.6;
-const MIN_TOGETHER: f64 = 0.5;
 /// The cosine of vectors of near duplicates with other words.
 const MIN_COSINE: f32 = 0.9;
-/// The conversations in which a sentence without a word of a rule is boilerplate.
-const MAX_CONVERSATIONS: usize = 12;
-
-/// Verbs that begin a task: what was asked for once is not a rule, however often it is asked for.
-const TASKS: &[&str] = &[
-    "run",
-    "rerun",
-    "fix",
-    "add",
-    "commit",
-    "push",
-    "write",
-    "implement",
-    "review",
-    "check",
-    "explain",
-    "show",
-    "look",
-    "read",
-    "update",
-    "refactor",
-    "create",
-    "make",
-    "try",
-    "let's",
-    "lets",
-    "can",
-    "could",
-    "would",
-    "will",
-    "what",
-    "why",
-    "how",
-    "where",
-    "when",
-    "who",
-    "which",
-    "is",
-    "are",
-    "do",
-    "does",
-    "did",
-    "remove",
-    "delete",
-    "rename",
-    "move",
-    "test",
-    "build",
-    "deploy",
-    "release",
-    "continue",
-    "find",
-    "search",
-    "list",
-    "open",
-    "close",
-    "merge",
-    "rebase",
-    "finish",
-    "start",
-    "install",
-    "upgrade",
-    "debug",
-    "investigate",
-    "analyze",
-    "analyse",
-    "summarize",
-    "describe",
-    "tell",
-    "give",
-    "help",
-    "change",
-    "split",
-    "verify",
-    "carry",
-    "now",
-    "then",
-    "next",
-    "tidy",
-    "clean",
-    "ship",
-    "undo",
-    "revert",
-    "put",
-    "i'd",
-    "i",
-    "we",
-    "there",
-    "führe",
-    "mach",
-    "zeig",
-    "schreib",
-    "erkläre",
-    "prüfe",
-    "teste",
-    "baue",
-    "ändere",
-    "füge",
-    "behebe",
-    "korrigiere",
-    "weiter",
-    "kannst",
-    "erstelle",
-    "ejecuta",
-    "arregla",
-    "añade",
-    "muestra",
-    "escribe",
-    "explica",
-    "revisa",
-    "haz",
-    "crea",
-    "puedes",
-    "corrige",
-    "lance",
-    "corrige",
-    "ajoute",
-    "montre",
-    "écris",
-    "explique",
-    "vérifie",
-    "fais",
-    "crée",
-    "peux",
-    "relance",
-    "запусти",
-    "исправь",
-    "добавь",
-    "покажи",
-    "напиши",
-    "объясни",
-    "проверь",
-    "сделай",
-    "создай",
-    "можешь",
-    "esegui",
-    "correggi",
-    "aggiungi",
-    "mostra",
-    "scrivi",
-    "execute",
-    "corrija",
-    "adicione",
-    "mostre",
-    "escreva",
-    "voer",
-    "herstel",
-    "toon",
-    "schrijf",
-    "uruchom",
-    "napraw",
-    "dodaj",
-    "pokaż",
-    "napisz",
-    "çalıştır",
-    "düzelt",
-    "ekle",
-    "göster",
-    "yaz",
-    "kör",
-    "fixa",
-    "visa",
-    "skriv",
-    "lägg",
-];
-
-/// Beginnings of sentences that only think of something.
-const HYPOTHETICAL: &[&str] = &[
-    "one could",
-    "you could",
-    "we could",
-    "i could",
-    "one might",
-    "you might",
-    "we might",
-    "maybe",
-    "perhaps",
-    "man könnte",
-    "wir könnten",
-    "vielleicht",
-    "se podría",
-    "podríamos",
-    "quizás",
-    "tal vez",
-    "on pourrait",
-    "peut-être",
-    "можно было бы",
-    "может быть",
-    "si potrebbe",
-    "forse",
-    "poderíamos",
-    "talvez",
-];
-
-/// Words that do not count in a comparison.
-const STOP: &[&str] = &[
-    "the", "a", "an", "please", "and", "so", "to", "of", "in", "we", "wir", "der", "die", "das", "la", "el", "los", "las", "le", "les",
-    "мы", "is", "are", "immer",
-];
-
-/// Negations: a sentence with one is never a duplicate of one without.
-const NEGATIONS: &[&str] = &[
-    "not",
-    "never",
-    "no",
-    "don't",
-    "nicht",
-    "nie",
-    "kein",
-    "keine",
-    "nunca",
-    "pas",
-    "jamais",
-    "не",
-    "никогда",
-    "non",
-    "não",
-    "niet",
-    "inte",
-    "aldrig",
-];
 
 /// A sentence that was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -266,19 +46,13 @@ pub(super) struct SentenceSeen {
 /// All sentences so far, with what finds duplicates among them.
 #[derive(Default)]
 pub(super) struct Sentences {
-    pub(super) all: Vec<SentenceSeen>,
-    bags: Vec<Bag>,
+    all: Vec<SentenceSeen>,
+    wordings: Vec<Wording>,
     buckets: HashMap<(usize, u64), Vec<usize>>,
     by_word: HashMap<String, Vec<usize>>,
     groups: HashMap<u64, Vec<usize>>,
-}
-
-/// The words of a sentence.
-struct Bag {
-    words: BTreeSet<String>,
-    pairs: BTreeSet<(String, String)>,
-    numbers: BTreeSet<String>,
-    is_negated: bool,
+    /// Conversations of which nothing is to be remembered.
+    forgotten: HashSet<String>,
 }
 
 impl Sentences {
@@ -287,8 +61,8 @@ impl Sentences {
         all.drain(..all.len().saturating_sub(MAX_SENTENCES));
         let mut sentences = Sentences::default();
         for seen in all {
-            let bag = Bag::new(&seen.text);
-            sentences.push(seen, bag);
+            let wording = Wording::new(&Sentence::new(&seen.text));
+            sentences.push(seen, wording);
         }
         sentences
     }
@@ -297,27 +71,49 @@ impl Sentences {
     pub(super) fn add(&mut self, chat: &SeenChat, after: u64, embedder: Option<&dyn Embedder>) -> BTreeSet<u64> {
         let mut changed = BTreeSet::new();
         for turn in chat.turns.iter().filter(|turn| turn.number > after && turn.text.len() <= MESSAGE_BYTES) {
-            for text in sentences(&turn.text).into_iter().filter(|text| may_be_rule(text)) {
-                let bag = Bag::new(text);
-                let group = self.duplicate_of(&bag, text, embedder).unwrap_or_else(|| crate::facts::digest(&words(text).join(" ")));
+            for sentence in sentences(&turn.text).into_iter().map(Sentence::new).filter(may_be_rule) {
+                let (text, wording) = (sentence.text, Wording::new(&sentence));
+                let group = self.duplicate_of(&wording, text, embedder).unwrap_or_else(|| crate::facts::digest(&words(text).join(" ")));
                 if self.members(group).any(|seen| seen.session != chat.session) {
                     changed.insert(group);
                 }
-                let seen =
-                    SentenceSeen { session: chat.session.clone(), text: text.to_owned(), cite: turn.cite.clone(), at: turn.at, group };
-                self.push(seen, bag);
+                // A turn may be looked at again: it was not complete, or the conversation was rewound.
+                if !self.members(group).any(|seen| seen.session == chat.session && seen.text == text) {
+                    let (session, text, cite) = (chat.session.clone(), text.to_owned(), turn.cite.clone());
+                    self.push(SentenceSeen { session, text, cite, at: turn.at, group }, wording);
+                }
             }
         }
         changed
     }
 
-    fn members(&self, group: u64) -> impl Iterator<Item = &SentenceSeen> {
-        self.groups.get(&group).into_iter().flatten().map(|&number| &self.all[number])
+    /// Forgets the sentences of a conversation.
+    pub(super) fn forget(&mut self, session: &str) {
+        self.forgotten.insert(session.to_owned());
     }
 
-    /// Returns the candidate for a group, unless it is boilerplate.
+    /// Returns the sentences for a later run.
+    pub(super) fn into_seen(self) -> Vec<SentenceSeen> {
+        let Sentences { mut all, forgotten, .. } = self;
+        all.retain(|seen| !forgotten.contains(&seen.session));
+        all
+    }
+
+    fn members(&self, group: u64) -> impl Iterator<Item = &SentenceSeen> {
+        self.numbers(group).map(move |number| &self.all[number])
+    }
+
+    fn numbers(&self, group: u64) -> impl Iterator<Item = usize> {
+        let numbers = self.groups.get(&group).into_iter().flatten().copied();
+        numbers.filter(move |&number| !self.forgotten.contains(&self.all[number].session))
+    }
+
+    /// Returns the candidate for a group: the newest wording, unless a later sentence contradicts it.
     pub(super) fn candidate(&self, group: u64) -> Option<Candidate> {
-        let group: Vec<&SentenceSeen> = self.members(group).collect();
+        let mut numbers: Vec<usize> = self.numbers(group).collect();
+        numbers.sort_by_key(|&number| self.all[number].at);
+        let newest = *numbers.last()?;
+        let group: Vec<&SentenceSeen> = numbers.iter().map(|&number| &self.all[number]).collect();
         let mut sessions: Vec<String> = Vec::new();
         for seen in &group {
             if !sessions.contains(&seen.session) {
@@ -325,14 +121,14 @@ impl Sentences {
             }
         }
         let (original, last) = (group.first()?, group.last()?);
-        if sessions.len() < 2 || (sessions.len() > MAX_CONVERSATIONS && !has_rule_word(&original.text)) {
+        if sessions.len() < 2 || self.is_revoked(newest) {
             return None;
         }
         let key = naming::key("repeat", &original.text, "");
         let text = short_words(&last.text);
         Some(Candidate {
             kind: CandidateKind::Repeat,
-            name: naming::name("feedback", &without_fillers(&text), &key),
+            name: naming::name("feedback", Sentence::new(&text).rest, &key),
             memory_type: Kind::Feedback,
             description: naming::description(&text),
             text: format!("{text}\n\nThe person said this in {} conversations.\n", sessions.len()),
@@ -346,15 +142,24 @@ impl Sentences {
         })
     }
 
-    fn push(&mut self, seen: SentenceSeen, bag: Bag) {
+    /// Whether a later sentence says the opposite in almost the same words.
+    fn is_revoked(&self, number: usize) -> bool {
+        let wording = &self.wordings[number];
+        self.near(wording).into_iter().any(|other| {
+            let is_later = self.all[other].at > self.all[number].at && !self.forgotten.contains(&self.all[other].session);
+            is_later && wording.is_alike(&self.wordings[other]) && !wording.may_equal(&self.wordings[other])
+        })
+    }
+
+    fn push(&mut self, seen: SentenceSeen, wording: Wording) {
         let number = self.all.len();
-        for (band, hash) in bands(&bag).into_iter().enumerate() {
+        for (band, hash) in bands(&wording).into_iter().enumerate() {
             let bucket = self.buckets.entry((band, hash)).or_default();
             if bucket.len() < BUCKET {
                 bucket.push(number);
             }
         }
-        for word in &bag.words {
+        for word in &wording.words {
             let places = self.by_word.entry(word.clone()).or_default();
             // A word of many sentences finds nothing.
             if places.len() <= BUCKET {
@@ -363,25 +168,31 @@ impl Sentences {
         }
         self.groups.entry(seen.group).or_default().push(number);
         self.all.push(seen);
-        self.bags.push(bag);
+        self.wordings.push(wording);
+    }
+
+    /// Returns sentences that may be near duplicates.
+    fn near(&self, wording: &Wording) -> BTreeSet<usize> {
+        let near: BTreeSet<usize> =
+            bands(wording).into_iter().enumerate().filter_map(|band| self.buckets.get(&band)).flatten().copied().collect();
+        steps::count(near.len() * wording.words.len());
+        near
     }
 
     /// Returns the group of a near duplicate.
-    fn duplicate_of(&self, bag: &Bag, text: &str, embedder: Option<&dyn Embedder>) -> Option<u64> {
-        let near: BTreeSet<usize> =
-            bands(bag).into_iter().enumerate().filter_map(|band| self.buckets.get(&band)).flatten().copied().collect();
-        steps::count(near.len() * bag.words.len());
-        if let Some(found) = near.iter().find(|&&other| bag.is_near(&self.bags[other])) {
-            return Some(self.all[*found].group);
+    fn duplicate_of(&self, wording: &Wording, text: &str, embedder: Option<&dyn Embedder>) -> Option<u64> {
+        let is_near = |other: &usize| wording.is_alike(&self.wordings[*other]) && wording.may_equal(&self.wordings[*other]);
+        if let Some(found) = self.near(wording).into_iter().find(is_near) {
+            return Some(self.all[found].group);
         }
-        self.duplicate_by_vector(bag, text, embedder.filter(|embedder| embedder.is_instant() && embedder.understands(text))?)
+        self.duplicate_by_vector(wording, text, embedder.filter(|embedder| embedder.is_instant() && embedder.understands(text))?)
     }
 
     /// Compares vectors with those of sentences that share a rare word.
-    fn duplicate_by_vector(&self, bag: &Bag, text: &str, embedder: &dyn Embedder) -> Option<u64> {
-        let rare = bag.words.iter().filter_map(|word| self.by_word.get(word)).filter(|places| places.len() < BUCKET);
+    fn duplicate_by_vector(&self, wording: &Wording, text: &str, embedder: &dyn Embedder) -> Option<u64> {
+        let rare = wording.words.iter().filter_map(|word| self.by_word.get(word)).filter(|places| places.len() < BUCKET);
         let others: Vec<usize> = rare.flatten().copied().collect::<BTreeSet<_>>().into_iter().take(BUCKET).collect();
-        let others: Vec<usize> = others.into_iter().filter(|&other| bag.may_equal(&self.bags[other])).collect();
+        let others: Vec<usize> = others.into_iter().filter(|&other| wording.may_equal(&self.wordings[other])).collect();
         let mut texts = vec![text];
         texts.extend(others.iter().map(|&other| self.all[other].text.as_str()));
         if texts.len() < 2 {
@@ -395,39 +206,9 @@ impl Sentences {
     }
 }
 
-impl Bag {
-    fn new(text: &str) -> Bag {
-        let all = words(&without_fillers(text).replace("do not", "don't"));
-        let kept: Vec<String> = all.into_iter().filter(|word| !STOP.contains(&word.as_str())).take(60).collect();
-        steps::count(text.len());
-        Bag {
-            pairs: kept.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
-            numbers: kept.iter().filter(|word| word.chars().any(|c| c.is_ascii_digit())).cloned().collect(),
-            is_negated: kept.iter().any(|word| NEGATIONS.contains(&word.as_str())),
-            words: kept.into_iter().collect(),
-        }
-    }
-
-    /// Whether two sentences agree in what a single word changes.
-    fn may_equal(&self, other: &Bag) -> bool {
-        self.numbers == other.numbers && self.is_negated == other.is_negated
-    }
-
-    fn is_near(&self, other: &Bag) -> bool {
-        let words = jaccard(&self.words, &other.words);
-        self.may_equal(other) && words >= MIN_WORDS && (words + jaccard(&self.pairs, &other.pairs)) / 2.0 >= MIN_TOGETHER
-    }
-}
-
-fn jaccard<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
-    let shared = a.intersection(b).count();
-    let all = a.len() + b.len() - shared;
-    if all == 0 { 0.0 } else { shared as f64 / all as f64 }
-}
-
 /// Returns the hash of each band of the MinHash signature.
-fn bands(bag: &Bag) -> Vec<u64> {
-    let hashes: Vec<u64> = bag.words.iter().map(|word| crate::facts::digest(word)).collect();
+fn bands(wording: &Wording) -> Vec<u64> {
+    let hashes: Vec<u64> = wording.words.iter().map(|word| crate::facts::digest(word)).collect();
     let smallest = |seed: u64| hashes.iter().map(|hash| mix(hash ^ mix(seed))).min().unwrap_or(seed);
     let signature: Vec<u64> = (1..=(BANDS * ROWS) as u64).map(smallest).collect();
     signature.chunks(ROWS).map(|rows| rows.iter().fold(0, |hash, row| mix(hash ^ row))).collect()
@@ -440,21 +221,10 @@ fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Whether a sentence may be a rule or a fact: long enough, no question, no task, no thanks.
-fn may_be_rule(text: &str) -> bool {
-    let all = words(text);
-    let distinct: HashSet<&String> = all.iter().collect();
-    let is_long =
-        distinct.len() >= 4 && text.chars().filter(|c| c.is_alphanumeric()).count() >= if text.chars().any(is_cjk) { 10 } else { 16 };
-    if !is_long || is_question(text) || is_go_ahead(text) {
-        return false;
-    }
-    let has_rule = has_rule_word(text);
-    let plain = without_fillers(text);
-    if HYPOTHETICAL.iter().any(|start| plain.starts_with(start)) {
-        return false;
-    }
-    let first = plain.split(|c: char| !c.is_alphanumeric() && c != '\'').next().unwrap_or_default();
-    // Scripts without spaces have no first word, so a rule must say that it is one.
-    if text.chars().any(is_cjk) { has_rule } else { has_rule || !TASKS.contains(&first) }
+/// Whether a sentence may be a rule: long enough to be recognized again, and said for every time.
+fn may_be_rule(sentence: &Sentence<'_>) -> bool {
+    let text = sentence.text;
+    let distinct: HashSet<String> = words(text).into_iter().collect();
+    let min_letters = if text.chars().any(is_cjk) { 10 } else { 16 };
+    distinct.len() >= 4 && text.chars().filter(|c| c.is_alphanumeric()).count() >= min_letters && !is_go_ahead(text) && is_rule(sentence)
 }

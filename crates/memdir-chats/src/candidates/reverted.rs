@@ -2,58 +2,14 @@
 //! that restores the old text.
 
 use super::{
-    SeenChat, naming, short_words,
-    typed::{is_go_ahead, is_question, says_something, sentences, words},
+    SeenChat, naming,
+    rules::is_go_ahead,
+    sentence::Sentence,
+    short_words,
+    typed::{is_question, says_something, sentences},
 };
 use crate::evidence::{CallEvidence, CallOutcome};
 use memdir_core::{Candidate, CandidateKind, Kind, internal::recall::when};
-
-/// Words with which people ask for an edit to be undone.
-const UNDO: &[&str] = &[
-    "undo",
-    "revert",
-    "restore",
-    "back",
-    "rollback",
-    "wrong",
-    "no",
-    "not",
-    "don't",
-    "instead",
-    "rückgängig",
-    "zurück",
-    "falsch",
-    "nicht",
-    "deshaz",
-    "deshacer",
-    "revierte",
-    "vuelve",
-    "restaura",
-    "annule",
-    "remets",
-    "reviens",
-    "rétablis",
-    "annulla",
-    "ripristina",
-    "desfaça",
-    "desfaz",
-    "reverte",
-    "herstel",
-    "terug",
-    "cofnij",
-    "przywróć",
-    "верни",
-    "откати",
-    "отмени",
-    "поверни",
-    "відкоти",
-    "скасуй",
-    "geri",
-    "ångra",
-    "återställ",
-    "되돌려",
-];
-const UNDO_PARTS: &[&str] = &["戻して", "戻す", "取り消", "改回", "撤销", "恢复", "还原", "不要"];
 
 /// Returns the candidates of a conversation whose reason is one of the turns behind `after`.
 pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
@@ -73,7 +29,7 @@ pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
             None => earlier().filter(|edit| takes_back(undo, edit)).take(1).collect(),
         };
         let Some(edit) = restored.first() else { continue };
-        if is_asked(chat, at, &turn.text) {
+        if is_asked(&turn.text) {
             let project = chat.project.as_deref();
             let text = short_words(&turn.text);
             let path = naming::relative(&edit.paths[0], project).to_owned();
@@ -109,16 +65,17 @@ fn takes_back(undo: &CallEvidence, edit: &CallEvidence) -> bool {
     is_back && undo_edit.after != edited.after && undo.paths == edit.paths
 }
 
-/// Whether the person asked for it: in words, or because it is the first thing that was done after the message.
-fn is_asked(chat: &SeenChat, at: usize, message: &str) -> bool {
-    if !says_something(message) || is_go_ahead(message) || sentences(message).iter().any(|sentence| is_question(sentence)) {
+/// Whether the person asked for it in words and said why: more than one clause, and nothing about this moment only.
+fn is_asked(message: &str) -> bool {
+    let all = sentences(message);
+    if !says_something(message) || is_go_ahead(message) || all.iter().any(|sentence| is_question(sentence)) {
         return false;
     }
-    let has_word = words(message).iter().any(|word| UNDO.contains(&word.as_str())) || UNDO_PARTS.iter().any(|part| message.contains(part));
-    let undo = &chat.calls[at];
-    let only_reads = |call: &CallEvidence| call.edit.is_none() && call.command.as_deref().is_none_or(|line| line.starts_with("git "));
-    let is_first = chat.calls[..at].iter().rev().take_while(|call| call.turn == undo.turn).all(only_reads);
-    has_word || is_first
+    let read: Vec<Sentence<'_>> = all.into_iter().map(Sentence::new).collect();
+    let asks = read.iter().any(|sentence| sentence.has(sentence.language.undo) || sentence.opens_with(sentence.language.undo));
+    let is_passing = read.iter().any(|sentence| sentence.has(sentence.language.passing) || sentence.clause_begins(sentence.language.later));
+    let has_reason = read.len() > 1 || read.iter().any(Sentence::has_clauses);
+    asks && has_reason && !is_passing
 }
 
 /// Returns the paths that the `git checkout` and `git restore` of a command line restore.

@@ -1,15 +1,18 @@
-//! Candidates of the conversation that is running, read from its transcript. Keeps nothing of it.
+//! Candidates of conversations that are read from their transcripts: the running one, or those that are not archived. Keeps nothing of
+//! them.
 
 use super::{SeenChat, TypedTurn, find_in};
 use crate::{
     evidence::{CallEvidence, MAX_CALLS},
+    project::SessionProject,
     roots::Roots,
-    source::{Reader, SessionFile},
+    selection::SearchedProject,
+    source::{ChatSource, Reader, SessionFile},
     transcript::{ChatEvent, Flow, Rewind, TranscriptCursor},
 };
 use jiff::Timestamp;
 use memdir_core::{Candidate, Clock, Error, Result, Speaker};
-use std::{borrow::Cow, collections::HashMap, path::Path};
+use std::{borrow::Cow, cmp::Reverse, collections::HashMap, path::Path};
 
 /// The number of the person's newest messages that are held in memory.
 const MAX_TURNS: usize = 500;
@@ -26,12 +29,55 @@ pub fn find_in_running(
     let missing = || Error::io("read", transcript, std::io::ErrorKind::NotFound.into());
     let source = (host.open)(&Roots::default()).ok_or_else(missing)?;
     let session = SessionFile::from_path(host, &session_key(host, transcript), transcript).ok_or_else(missing)?;
+    let chat = read_transcript(source.as_ref(), &session, redact, &|| until.is_some_and(|until| clock.now() >= until))?;
+    Ok(chat.respecting_wishes().map(|chat| super::unique(find_in(&chat, 0))).unwrap_or_default())
+}
+
+/// Finds *remember* and *denied* in the transcripts of a source that `is_wanted` by their keys and that belong to the project, the
+/// newest first, until `is_over`. Nothing is written; a transcript that cannot be read is skipped.
+pub fn find_in_transcripts(
+    source: &dyn ChatSource,
+    project: &SearchedProject,
+    is_wanted: &dyn Fn(&str) -> bool,
+    redact: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>,
+    is_over: &dyn Fn() -> bool,
+) -> Vec<Candidate> {
+    let mut sessions = source.sessions().sessions;
+    sessions.retain(|session| is_wanted(&session.key));
+    sessions.sort_by_key(|session| Reverse(session.stamp.mtime_ns));
+    let mut found = Vec::new();
+    for session in &sessions {
+        if is_over() {
+            break;
+        }
+        let Ok(chat) = read_transcript(source, session, redact, is_over) else { continue };
+        let dir = chat.project.as_deref().map(Path::new).or(session.project_dir.as_deref());
+        let is_of_project = project.includes(SessionProject { host: session.host, dir, transcript: &session.path });
+        if let Some(chat) = chat.respecting_wishes().filter(|_| is_of_project) {
+            found.extend(find_in(&chat, 0));
+        }
+    }
+    super::unique(found)
+}
+
+/// Reads a transcript until `is_over`.
+fn read_transcript(
+    source: &dyn ChatSource,
+    session: &SessionFile,
+    redact: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>,
+    is_over: &dyn Fn() -> bool,
+) -> Result<SeenChat> {
     let mut reading = RunningChat { chat: SeenChat { session: session.name(), ..SeenChat::default() }, ..RunningChat::default() };
-    source.turns(&session, &TranscriptCursor::default(), &mut |event| {
+    source.turns(session, &TranscriptCursor::default(), &mut |event| {
         reading.event(event, redact);
-        Ok(if until.is_some_and(|until| clock.now() >= until) { Flow::Stop } else { Flow::Continue })
+        Ok(if is_over() { Flow::Stop } else { Flow::Continue })
     })?;
-    Ok(super::unique(find_in(&reading.chat, 0)))
+    Ok(reading.chat)
+}
+
+/// Returns the name of the conversation in a transcript, as candidates have it: `host/key`.
+pub fn session_name(host: &Reader, transcript: &Path) -> String {
+    format!("{host}/{}", session_key(host, transcript))
 }
 
 /// Returns the key that the source would give to this transcript.

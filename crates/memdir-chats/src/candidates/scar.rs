@@ -1,11 +1,12 @@
 //! *scar*: a command failed and, within the next calls, another invocation of the same program succeeded, in at least two conversations:
 //! use this, not that. Reads only the structure of calls, never the text of a message.
 
-use super::{SeenChat, naming};
-use crate::{
-    evidence::{CallOutcome, main_command},
-    json::one_line,
+use super::{
+    SeenChat,
+    invocation::{Invocation, change},
+    naming,
 };
+use crate::{evidence::CallOutcome, json::one_line};
 use jiff::Timestamp;
 use memdir_core::{Candidate, CandidateKind, Kind};
 use serde::{Deserialize, Serialize};
@@ -18,23 +19,6 @@ const NEXT_CALLS: usize = 4;
 const SEARCHES: &[&str] = &[
     "ls", "cat", "grep", "rg", "egrep", "find", "fd", "sed", "awk", "head", "tail", "test", "[", "which", "stat", "wc", "diff", "cmp",
     "file", "tree", "sqlite3", "jq", "ps", "pgrep", "kill", "pkill", "rm", "cp", "mv", "sleep", "wait", "touch", "chmod",
-];
-
-/// Additions that switch a check off. What only works without a check is not a lesson.
-const BYPASSES: &[&str] =
-    &["--no-verify", "--force", "--insecure", "-k", "sudo", "--no-gpg-sign", "--force-with-lease", "--skip-checks", "|| true"];
-
-/// Programs and their subcommands that run another program.
-const RUNNERS: &[(&str, &str)] = &[
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("bundle", "exec"),
-    ("pnpm", "exec"),
-    ("mise", "exec"),
-    ("npx", ""),
-    ("bunx", ""),
-    ("doppler", "run"),
 ];
 
 /// One failure and what worked instead, in one conversation.
@@ -53,17 +37,11 @@ pub(super) struct ScarSeen {
     at: Option<Timestamp>,
 }
 
-/// The words of an invocation, and the program that it runs.
-struct Invocation<'c> {
-    program: String,
-    words: Vec<&'c str>,
-}
-
 /// Returns what was seen in a conversation, and the digests of the invocations that succeeded in it.
 pub(super) fn observe(chat: &SeenChat) -> (Vec<ScarSeen>, HashSet<u64>) {
     let (mut seen, mut succeeded): (Vec<ScarSeen>, HashSet<u64>) = (Vec::new(), HashSet::new());
     for (at, call) in chat.calls.iter().enumerate() {
-        let Some(bad) = call.command.as_deref().and_then(invocation) else { continue };
+        let Some(bad) = call.command.as_deref().and_then(Invocation::parse) else { continue };
         if call.outcome == CallOutcome::Succeeded {
             succeeded.insert(digest(&bad));
         }
@@ -73,22 +51,22 @@ pub(super) fn observe(chat: &SeenChat) -> (Vec<ScarSeen>, HashSet<u64>) {
         let next = chat.calls[at + 1..].iter().take(NEXT_CALLS).take_while(|next| next.turn == call.turn);
         // After an edit it is the edit that helped.
         let unedited = next.take_while(|next| next.edit.is_none());
-        let good = unedited.filter(|next| next.outcome == CallOutcome::Succeeded).find_map(|next| {
-            next.command.as_deref().and_then(invocation).filter(|good| good.program == bad.program).map(|good| (next, good))
+        let error = call.error.as_deref().unwrap_or_default();
+        // The first call that does the same in another way; what looks for the reason may come before it.
+        let found = unedited.filter(|next| next.outcome == CallOutcome::Succeeded).find_map(|next| {
+            let good = next.command.as_deref().and_then(Invocation::parse).filter(|good| good.program == bad.program)?;
+            change(&bad, &good, error).map(|change| (next, good, change))
         });
-        let Some((next, good)) = good else { continue };
-        if let Some(change) = change(&bad, &good) {
-            let turn = chat.turn(call.turn);
-            seen.push(ScarSeen {
-                session: chat.session.clone(),
-                change,
-                bad: bad.words.join(" "),
-                good: good.words.join(" "),
-                error: call.error.clone(),
-                cite: turn.and_then(|turn| turn.cite.clone()),
-                at: next.at.or(call.at),
-            });
-        }
+        let Some((next, good, change)) = found else { continue };
+        seen.push(ScarSeen {
+            session: chat.session.clone(),
+            change,
+            bad: bad.words.join(" "),
+            good: good.words.join(" "),
+            error: call.error.clone(),
+            cite: chat.turn(call.turn).and_then(|turn| turn.cite.clone()),
+            at: next.at.or(call.at),
+        });
     }
     (seen, succeeded)
 }
@@ -105,7 +83,7 @@ pub(super) fn find(all: &[ScarSeen], succeeded: &HashSet<u64>, new: &HashSet<Str
     let mut found = Vec::new();
     for (change, group) in groups {
         let sessions: Vec<String> = unique(group.iter().map(|seen| seen.session.clone()));
-        let is_valid = group.iter().all(|seen| invocation(&seen.bad).is_some_and(|bad| !succeeded.contains(&digest(&bad))));
+        let is_valid = group.iter().all(|seen| Invocation::parse(&seen.bad).is_some_and(|bad| !succeeded.contains(&digest(&bad))));
         if sessions.len() >= 2 && is_valid && sessions.iter().any(|session| new.contains(session)) {
             found.push(candidate(change, &group, sessions));
         }
@@ -143,69 +121,6 @@ fn candidate(change: &str, group: &[&ScarSeen], sessions: Vec<String>) -> Candid
     }
 }
 
-/// Returns the one command of a line that does more than prepare: its words, and its program without runners.
-fn invocation(line: &str) -> Option<Invocation<'_>> {
-    let mut main = None;
-    for part in line.split(['\n', ';']).flat_map(|part| part.split("&&")) {
-        let part = part.split(" | ").next().unwrap_or_default().trim();
-        let first = part.split(' ').next().unwrap_or_default();
-        if part.is_empty() || matches!(first, "cd" | "export" | "source" | "." | "set" | "echo" | "true" | "pushd" | "popd") {
-            continue;
-        }
-        if main.replace(part).is_some() {
-            return None;
-        }
-    }
-    let words: Vec<&str> = main?
-        .split_whitespace()
-        .filter(|word| !matches!(*word, "2>&1" | "||") && !word.starts_with('>') && !word.starts_with("2>"))
-        .collect();
-    let mut rest: &[&str] = &words;
-    while rest.first().is_some_and(|word| word.contains('=') && !word.starts_with('-')) {
-        rest = &rest[1..];
-    }
-    for (runner, subcommand) in RUNNERS {
-        if rest.first() == Some(runner) && (subcommand.is_empty() || rest.get(1) == Some(subcommand)) {
-            rest = &rest[if subcommand.is_empty() { 1 } else { 2 }..];
-            break;
-        }
-    }
-    let program = main_command(&rest.join(" "))?.split(' ').next()?.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned();
-    (!program.is_empty() && words.len() <= 40).then_some(Invocation { program, words })
-}
-
-/// Returns what changed from one invocation to the other, if it is more than an operand and not a bypass of a check.
-fn change(bad: &Invocation<'_>, good: &Invocation<'_>) -> Option<String> {
-    let without = |from: &[&str], other: &[&str]| {
-        let mut left: Vec<String> = Vec::new();
-        let mut other: Vec<&str> = other.to_vec();
-        for word in from {
-            match other.iter().position(|same| same == word) {
-                Some(at) => drop(other.swap_remove(at)),
-                None => left.push((*word).to_owned()),
-            }
-        }
-        left
-    };
-    let (removed, added) = (without(&bad.words, &good.words), without(&good.words, &bad.words));
-    let is_operand = |word: &String| {
-        !word.starts_with('-')
-            && (!word.contains('=') || word.contains('/'))
-            && (word.contains('/') || word.contains('.') || word.contains(['"', '\'', '$']))
-    };
-    let count = removed.len() + added.len();
-    let all = || removed.iter().chain(&added);
-    if count == 0 || count > 8 || all().all(is_operand) || added.iter().any(|word| is_bypass(&bad.program, word)) {
-        return None;
-    }
-    Some(format!("{}\n{}\n{}", bad.program, removed.join(" "), added.join(" ")))
-}
-
-/// Whether a word switches a check off. `-f` forces in git and names a file elsewhere.
-fn is_bypass(program: &str, word: &str) -> bool {
-    BYPASSES.contains(&word) || (program == "git" && word == "-f")
-}
-
 /// Returns the words that all lines begin with.
 fn common_words<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let mut common: Option<Vec<&str>> = None;
@@ -231,20 +146,4 @@ fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_changed_is_named_by_its_words() {
-        let change = |bad: &str, good: &str| change(&invocation(bad)?, &invocation(good)?);
-        assert_eq!(change("pytest a.py", "uv run pytest a.py").as_deref(), Some("pytest\n\nuv run"));
-        assert_eq!(change("cd x && npm test", "npm run test:unit 2>&1 | tail").as_deref(), Some("npm\ntest\nrun test:unit"));
-        assert_eq!(change("RAILS_ENV=test rspec", "rspec").as_deref(), Some("rspec\nRAILS_ENV=test\n"));
-        assert_eq!(change("wc -l a/b.rs", "wc -l a.rs"), None, "operands");
-        assert_eq!(change("git commit -m x", "git commit --no-verify -m x"), None, "a bypass");
-        assert_eq!(change("make a && make b", "make c"), None, "two commands");
-    }
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// The version of the file format and of the detectors; a file of another version is ignored.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// The number of observations that are kept of each kind; the oldest are dropped first.
 const MAX_SEEN: usize = 20_000;

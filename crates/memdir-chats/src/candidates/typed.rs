@@ -53,19 +53,12 @@ fn push<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {
 /// Whether a line was pasted: a log, a trace, code.
 fn is_pasted(line: &str) -> bool {
     const MARKS: &[&str] = &[
-        " WARN ",
-        " ERROR ",
-        " INFO ",
-        " DEBUG ",
-        " panicked at ",
-        "Traceback (most",
-        "npm ERR!",
-        "    at ",
-        "error[E",
-        "Exception in thread",
-        ".rs:",
-        ".py\", line",
+        " WARN ", " ERROR ", " INFO ", " DEBUG ", " panicked at ", "Traceback (most", "npm ERR!", "    at ", "error[E",
+        "Exception in thread", ".rs:", ".py\", line",
     ];
+    if is_error_line(line) {
+        return true;
+    }
     let is_stamped = line.len() > 10 && line.as_bytes()[..4].iter().all(u8::is_ascii_digit) && line.as_bytes()[4] == b'-';
     if is_stamped || line.starts_with('[') || MARKS.iter().any(|mark| line.contains(mark)) {
         return true;
@@ -75,88 +68,27 @@ fn is_pasted(line: &str) -> bool {
     symbols * 8 > line.chars().count()
 }
 
+/// Whether a line begins as programs print errors: `TypeError: …`, `fatal: …`, `npm WARN …`.
+fn is_error_line(line: &str) -> bool {
+    const LEVELS: &[&str] =
+        &["error", "fatal", "warning", "warn", "panic", "err!", "failed", "abort", "exception", "uncaught", "debug", "info"];
+    for (at, word) in line.split_whitespace().take(3).enumerate() {
+        let (name, is_label) = word.strip_suffix(':').map_or((word, false), |name| (name, true));
+        let lower = name.to_lowercase();
+        let is_error =
+            LEVELS.contains(&lower.as_str()) || name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Warning");
+        let is_shouted = at == 1 && matches!(word, "WARN" | "ERR!" | "ERROR");
+        if is_error && (is_label || is_shouted) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether a sentence is a question.
 pub(super) fn is_question(sentence: &str) -> bool {
     let sentence = sentence.trim_end_matches(['"', '\'', ')', '”', ' ']);
     sentence.ends_with(['?', '？']) || sentence.starts_with('¿') || sentence.ends_with("か。") || sentence.ends_with("吗")
-}
-
-/// Words that introduce a sentence without changing what it says.
-const FILLERS: &[&str] = &[
-    "please",
-    "also",
-    "and",
-    "ok",
-    "okay",
-    "oh",
-    "so",
-    "btw",
-    "by the way",
-    "one more thing",
-    "important",
-    "note",
-    "hey",
-    "again",
-    "nice",
-    "great",
-    "thanks",
-    "as i said",
-    "i told you",
-    "keep in line",
-    "bitte",
-    "und",
-    "auch",
-    "außerdem",
-    "nochmal",
-    "por favor",
-    "y",
-    "también",
-    "además",
-    "s'il te plaît",
-    "et",
-    "aussi",
-    "per favore",
-    "e",
-    "inoltre",
-    "também",
-    "alsjeblieft",
-    "en",
-    "ook",
-    "proszę",
-    "i",
-    "также",
-    "и",
-    "пожалуйста",
-    "будь ласка",
-    "lütfen",
-    "ayrıca",
-    "snälla",
-    "och",
-    "请",
-    "請",
-    "另外",
-    "还有",
-    "あと",
-    "それと",
-    "그리고",
-];
-
-/// Returns a sentence in lower case without the words that introduce it.
-pub(super) fn without_fillers(sentence: &str) -> String {
-    let lower = sentence.to_lowercase();
-    let mut rest = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-    loop {
-        let behind = FILLERS.iter().find_map(|filler| {
-            let behind = rest.strip_prefix(filler)?;
-            let is_whole =
-                filler.chars().next_back().is_some_and(is_cjk) || !behind.starts_with(|c: char| c.is_alphanumeric() || c == '\'');
-            is_whole.then(|| behind.trim_start_matches([',', ':', ' ', '-', '，', '：', '、', '!', '.']))
-        });
-        match behind {
-            Some(behind) if !behind.is_empty() => rest = behind,
-            _ => return rest.to_owned(),
-        }
-    }
 }
 
 /// Whether a character belongs to a script that is written without spaces.
@@ -189,184 +121,6 @@ pub(super) fn words(text: &str) -> Vec<String> {
         found.push(word);
     }
     found
-}
-
-/// Words of rules: what is said for every time, against something, or instead of something.
-const RULE_WORDS: &[&str] = &[
-    "always",
-    "never",
-    "not",
-    "don't",
-    "dont",
-    "doesn't",
-    "no",
-    "must",
-    "mustn't",
-    "should",
-    "shouldn't",
-    "only",
-    "instead",
-    "without",
-    "prefer",
-    "use",
-    "avoid",
-    "every",
-    "alone",
-    "stop",
-    "immer",
-    "nie",
-    "niemals",
-    "nicht",
-    "kein",
-    "keine",
-    "keinen",
-    "nur",
-    "statt",
-    "stattdessen",
-    "muss",
-    "ohne",
-    "siempre",
-    "nunca",
-    "no",
-    "sin",
-    "solo",
-    "sólo",
-    "debe",
-    "toujours",
-    "jamais",
-    "pas",
-    "sans",
-    "seulement",
-    "doit",
-    "sempre",
-    "mai",
-    "non",
-    "senza",
-    "solo",
-    "não",
-    "nunca",
-    "sem",
-    "altijd",
-    "nooit",
-    "niet",
-    "geen",
-    "zawsze",
-    "nigdy",
-    "nie",
-    "tylko",
-    "всегда",
-    "никогда",
-    "не",
-    "только",
-    "нельзя",
-    "завжди",
-    "ніколи",
-    "не",
-    "тільки",
-    "her",
-    "zaman",
-    "asla",
-    "alltid",
-    "aldrig",
-    "inte",
-    "bara",
-    "항상",
-    "절대",
-    "반드시",
-];
-
-/// The same in scripts without spaces.
-const RULE_PARTS: &[&str] =
-    &["不要", "一律", "必须", "必須", "总是", "總是", "从不", "禁止", "不能", "只能", "必ず", "絶対", "ないで", "だけ", "常に", "마세요"];
-
-/// Whether a sentence says a rule.
-pub(super) fn has_rule_word(sentence: &str) -> bool {
-    words(sentence).iter().any(|word| RULE_WORDS.contains(&word.as_str())) || RULE_PARTS.iter().any(|part| sentence.contains(part))
-}
-
-/// Beginnings of messages that let the work go on.
-const GO_AHEAD: &[&str] = &[
-    "continue",
-    "go on",
-    "go ahead",
-    "proceed",
-    "yes",
-    "yep",
-    "ok",
-    "okay",
-    "sure",
-    "carry on",
-    "keep going",
-    "resume",
-    "sorry",
-    "oops",
-    "my bad",
-    "try again",
-    "retry",
-    "never mind",
-    "nevermind",
-    "fine",
-    "good",
-    "great",
-    "perfect",
-    "thanks",
-    "thank you",
-    "looks good",
-    "lgtm",
-    "one moment",
-    "wait",
-    "hold on",
-    "weiter",
-    "mach weiter",
-    "ja",
-    "gut",
-    "danke",
-    "sí",
-    "si",
-    "adelante",
-    "continúa",
-    "gracias",
-    "oui",
-    "vas-y",
-    "merci",
-    "d'accord",
-    "да",
-    "продолжай",
-    "хорошо",
-    "спасибо",
-    "так",
-    "avanti",
-    "va bene",
-    "grazie",
-    "sim",
-    "obrigado",
-    "ga door",
-    "kontynuuj",
-    "tak",
-    "devam",
-    "tamam",
-    "fortsätt",
-    "tack",
-    "继续",
-    "好的",
-    "好",
-    "谢谢",
-    "はい",
-    "続けて",
-    "ありがとう",
-    "계속",
-    "네",
-];
-
-/// Whether a message only lets the work go on, or thanks.
-pub(super) fn is_go_ahead(message: &str) -> bool {
-    let lower = message.trim().to_lowercase();
-    let begins = GO_AHEAD.iter().any(|word| {
-        lower
-            .strip_prefix(word)
-            .is_some_and(|rest| word.chars().next_back().is_some_and(is_cjk) || !rest.starts_with(char::is_alphanumeric))
-    });
-    begins && (words(message).len() <= 6 || !has_rule_word(message))
 }
 
 /// Whether a text says enough: three words, or six characters of a script without spaces.

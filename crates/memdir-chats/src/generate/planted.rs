@@ -1,10 +1,13 @@
 //! The episodes that are evidence for a candidate.
 
+mod requests;
+
 use super::{
     script::{Rng, ScriptCall, ScriptEnd, ScriptEpisode, ScriptStep},
     words::FILES,
 };
 use memdir_core::CandidateKind;
+use requests::REQUESTS;
 
 /// Returns the episodes of a planted candidate, each for a conversation of its own, and the words that prove that it was found.
 pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
@@ -17,64 +20,12 @@ pub(super) fn episodes(kind: CandidateKind, i: usize, rng: &mut Rng) -> (String,
     }
 }
 
-/// Requests in fifteen languages: what introduces the fact, and facts.
-const REQUESTS: &[(&[&str], &[&str])] = &[
-    (
-        &[
-            "Remember: {}",
-            "Please remember that {}",
-            "remember that {}",
-            "Also, remember this: {}",
-            "Don't forget: {}",
-            "Keep in mind that {}",
-        ],
-        &[
-            "the staging database listens on port 5433",
-            "invoices are numbered per year and per country",
-            "Dora owns the payment gateway, ask her before changing it",
-            "we release on Tuesdays and never on Fridays",
-            "all prices are stored in cents as integers",
-            "the nightly import takes the feed from the sftp server of Kilo",
-        ],
-    ),
-    (
-        &["Merke dir: {}", "Merk dir bitte, dass {}", "Bitte merke dir: {}"],
-        &[
-            "die Testdatenbank heißt shop_test",
-            "Rechnungen werden nie gelöscht, nur storniert",
-            "Deployments laufen über den Branch release",
-        ],
-    ),
-    (
-        &["Recuerda que {}", "Por favor, recuerda: {}", "Acuérdate de que {}"],
-        &["los precios llevan el IVA incluido", "el servidor de pruebas se apaga a las ocho", "las fechas se guardan siempre en UTC"],
-    ),
-    (
-        &["Souviens-toi que {}", "Retiens bien : {}", "N'oublie pas que {}"],
-        &["les migrations passent par Flyway", "le port de recette est le 8443", "les libellés viennent du fichier messages.fr"],
-    ),
-    (&["Ricorda che {}", "Ricordati: {}"], &["il listino cambia ogni primo del mese", "i resi vanno approvati da Marta"]),
-    (&["Lembre-se de que {}", "Lembra que {}"], &["os pedidos antigos ficam no arquivo frio", "o cliente Kilo usa outra moeda"]),
-    (&["Onthoud dat {}", "Onthoud: {}"], &["de testomgeving elke nacht wordt geleegd", "wij geen ORM gebruiken in de importer"]),
-    (&["Zapamiętaj: {}", "Pamiętaj, że {}"], &["faktury wystawia moduł billing", "testy integracyjne wymagają Dockera"]),
-    (&["Запомни: {}", "Запомни, что {}"], &["деплой идёт только через ветку release", "цены храним в копейках"]),
-    (&["Запам'ятай: {}", "Запам'ятай, що {}"], &["тестова база живе на порту 5433", "звіти надсилає сервіс mailer"]),
-    (&["Unutma: {}", "Şunu hatırla: {}"], &["fiyatlar kuruş olarak saklanır", "yayın sadece salı günleri yapılır"]),
-    (&["Kom ihåg att {}", "Kom ihåg: {}"], &["priserna lagras i ören", "vi kör migreringar före klockan sju"]),
-    (
-        &["覚えておいて：{}", "{}ことを覚えておいてください", "覚えて: {}"],
-        &["ステージングのポートは5433である", "請求書は国ごとに番号を付ける"],
-    ),
-    (&["记住：{}", "请记住，{}", "記住：{}"], &["测试数据库的端口是5433", "价格一律以分为单位保存"]),
-    (&["기억해: {}", "{}는 것을 기억해 줘"], &["스테이징 포트는 5433이라", "가격은 항상 원 단위로 저장한다"]),
-];
-
 fn remember(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
     // Every other request is in English, as in real transcripts; the others take turns.
-    let language = if i.is_multiple_of(2) { 0 } else { 1 + i / 2 % 14 };
+    let language = if i.is_multiple_of(2) { 0 } else { 1 + i / 2 % (REQUESTS.len() - 1) };
     let (requests, facts) = REQUESTS[language];
     let fact = facts[i / 2 % facts.len()];
-    let request = rng.pick(requests).replace("{}", fact);
+    let request = requests[(i / 2 + rng.below(3)) % requests.len()].replace("{}", fact);
     let text = match rng.below(4) {
         0 => format!("{request}. Then go on with the list."),
         1 => format!("Looks right.\n\n{request}"),
@@ -112,8 +63,28 @@ const DENIED: &[(&str, &[&str])] = &[
         &["never edit an applied migration, add a new one", "migrations that ran are frozen, write a new file"],
     ),
     ("edit:web/generated/client.ts", &["that file is generated, change the schema instead"]),
+    ("npx create-react-app ui", &["No, we only use Vite for new packages", "bitte nicht, neue Pakete immer mit Vite anlegen"]),
+    (
+        "git stash drop",
+        &[
+            "Don't drop stashes, I keep my own work there",
+            "no borres los stash, ahí guardo mi trabajo",
+            "stash を消さないでください、作業が入っています",
+        ],
+    ),
+    (
+        "kubectl delete ns shop",
+        &["you must never delete a namespace, scale it down instead", "il ne faut jamais supprimer un namespace, réduis les replicas"],
+    ),
+    (
+        "python -m unittest",
+        &["Use pytest rather than unittest in this repo", "测试要用 pytest，不要用 unittest", "używaj pytest zamiast unittest"],
+    ),
     ("edit:deploy/values.yaml", &["production values belong to Dora, leave that file alone"]),
-    ("edit:.github/workflows/ci.yml", &["don't touch the workflows in this task", "die Workflows gehören nicht zu dieser Aufgabe"]),
+    (
+        "edit:.github/workflows/ci.yml",
+        &["don't touch the workflows, Dora maintains them", "die Workflows gehören Dora, bitte nicht ändern"],
+    ),
 ];
 
 fn denied(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
@@ -167,6 +138,16 @@ const REPEATS: &[&[&str]] = &[
     ],
     &["public functions of the sdk need a doc comment with an example", "Public functions in the sdk need a doc comment with an example"],
     &["only the release branch is deployed, so target that one", "Only the release branch is deployed so target that one."],
+    &["I told you to use the shared logger, not print", "I already told you: use the shared logger, not print!"],
+    &["Run the suite with make fast, not with cargo test.", "run the suite with make fast, not with cargo test please"],
+    &["Prefer early returns over nested conditions.", "Please prefer early returns over nested conditions"],
+    &["You must ask Dora before you change the ledger schema", "you must ask Dora before you change the ledger schemas!"],
+    &["Benutze in diesem Projekt immer die Konstanten statt Zahlen", "Bitte benutze in diesem Projekt immer die Konstanten statt Zahlen."],
+    &["No uses any en los tipos de la tienda", "no uses any en los tipos de la tienda, por favor"],
+    &["Il faut toujours passer par le client partagé", "il faut toujours passer par le client partagé !"],
+    &["Non usare mai numeri magici nei test", "non usare mai numeri magici nei test, per favore"],
+    &["Не используй глобальные переменные в модулях", "Пожалуйста, не используй глобальные переменные в модулях"],
+    &["이 프로젝트에서는 항상 pnpm을 사용해야 합니다", "이 프로젝트에서는 항상 pnpm을 사용해야 합니다!"],
 ];
 
 fn repeat(i: usize, rng: &mut Rng) -> (String, Vec<ScriptEpisode>) {
@@ -208,11 +189,24 @@ const SCARS: &[(&str, i64, &str, &str)] = &[
     ("python manage.py migrate", 1, "ModuleNotFoundError: No module named 'django'", "poetry run python manage.py migrate"),
     ("go test ./...", 1, "pattern ./...: directory prefix . does not contain main module", "go test -C services ./..."),
     ("docker-compose up db", 1, "no configuration file provided: not found", "docker-compose -f deploy/compose.yml up db"),
-    ("make test", 2, "make: *** No rule to make target 'test'.  Stop.", "make check"),
+    ("make test", 2, "make: *** No rule to make target 'test'.  Stop.", "make -C services test"),
     ("terraform plan", 1, "Error: No value for required variable", "terraform plan -var-file=staging.tfvars"),
     ("bundle exec rspec {}", 1, "cannot load such file -- spec_helper", "RAILS_ENV=test bundle exec rspec {}"),
     ("gh pr create --fill", 1, "could not determine the base repository", "gh pr create --fill --repo kilo/shop"),
     ("psql shop", 2, "connection to server on socket failed", "psql -h localhost -p 5433 shop"),
+    ("git pull", 128, "fatal: Need to specify how to reconcile divergent branches.", "git pull --rebase"),
+    ("cargo run", 101, "error: `cargo run` could not determine which binary to run", "cargo run --bin shop"),
+    ("python app.py", 1, "ModuleNotFoundError: No module named 'shop'", "PYTHONPATH=src python app.py"),
+    ("alembic upgrade head", 255, "FAILED: No config file 'alembic.ini' found", "alembic -c db/alembic.ini upgrade head"),
+    ("cargo test --nocapture", 1, "error: unexpected argument '--nocapture' found", "cargo test -- --nocapture"),
+    (
+        "grpcurl localhost:50051 list",
+        1,
+        "Failed to dial target host: tls: first record does not look like",
+        "grpcurl -plaintext localhost:50051 list",
+    ),
+    ("docker build .", 1, "failed to read dockerfile: open Dockerfile: no such file", "docker build -f deploy/Dockerfile ."),
+    ("ansible-playbook site.yml", 4, "provided hosts list is empty", "ansible-playbook -i inventory site.yml"),
     ("pnpm lint", 1, "None of the selected packages has a \"lint\" script", "pnpm -w lint"),
 ];
 

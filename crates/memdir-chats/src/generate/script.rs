@@ -46,6 +46,8 @@ pub(super) struct ScriptEpisode {
     pub(super) is_remember: bool,
     /// Whether nothing may follow it.
     pub(super) is_last: bool,
+    /// Whether it has a conversation of its own.
+    pub(super) is_alone: bool,
 }
 
 impl ScriptEpisode {

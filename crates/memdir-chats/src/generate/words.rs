@@ -8,17 +8,8 @@ pub(super) const PARTS: &[&str] =
 
 /// Paths of files.
 pub(super) const FILES: &[&str] = &[
-    "src/checkout/total.rs",
-    "src/cart/mod.rs",
-    "web/app/routes.ts",
-    "web/components/PriceTag.tsx",
-    "services/mailer/send.py",
-    "services/importer/csv.py",
-    "config/staging.toml",
-    "deploy/values.yaml",
-    "db/schema.sql",
-    "Makefile",
-    "src/lib/money.go",
+    "src/checkout/total.rs", "src/cart/mod.rs", "web/app/routes.ts", "web/components/PriceTag.tsx", "services/mailer/send.py",
+    "services/importer/csv.py", "config/staging.toml", "deploy/values.yaml", "db/schema.sql", "Makefile", "src/lib/money.go",
     "internal/http/router.go",
 ];
 

@@ -54,11 +54,7 @@ impl ChatSource for CopilotSource {
 
 /// Types of events that are never decoded: the progress of tools, the output of hooks, and pieces of messages that follow as a whole.
 const SKIPPED: [&[u8]; 6] = [
-    b"tool.execution_start\"",
-    b"tool.execution_p",
-    b"tool.user_requested\"",
-    b"hook.",
-    b"assistant.message_delta\"",
+    b"tool.execution_start\"", b"tool.execution_p", b"tool.user_requested\"", b"hook.", b"assistant.message_delta\"",
     b"assistant.reasoning",
 ];
 

@@ -4,8 +4,9 @@
 use crate::{
     content::{Content, MessagePart, assistant_parts, emit_parts, user_parts},
     injected,
-    json::{Obj, Str, Time, repair},
+    json::{Flag, Obj, Str, Time, repair},
     jsonl::{self, LineOutcome, RawRecord},
+    results::{Excerpt, openclaw_end},
     short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     sqlite::{self, Database, OpenDatabase, through_sql},
@@ -241,6 +242,10 @@ struct Message<'a> {
     role: Str<'a>,
     #[serde(default)]
     timestamp: Time,
+    #[serde(borrow, default, rename = "toolCallId")]
+    tool_call_id: Str<'a>,
+    #[serde(default, rename = "isError")]
+    is_error: Flag,
     #[serde(borrow, default)]
     content: Content<'a>,
 }
@@ -258,6 +263,13 @@ fn entry(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<Line
             sink(ChatEvent::Info(SessionInfo { project_dir: record.cwd.0, started: at, continues, ..SessionInfo::default() }))?
         }
         ("compaction", _) => sink(ChatEvent::Compacted(at))?,
+        ("message", Some(message)) if message.role.as_str() == "toolResult" => {
+            let text = message.content.into_text();
+            match message.tool_call_id.non_empty() {
+                Some(id) => sink(ChatEvent::CallEnd(openclaw_end(id, message.is_error.0, &Excerpt::new(&text))))?,
+                None => Flow::Continue,
+            }
+        }
         ("message", Some(message)) => {
             let at = at.or(message.timestamp.0);
             emit_parts(parts(message), record.id.non_empty(), at, line, sink)?

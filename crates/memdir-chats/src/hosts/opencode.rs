@@ -4,9 +4,10 @@
 mod files;
 
 use crate::{
-    content::call_text,
+    content::{CallPart, MessagePart, emit_parts},
     injected,
-    json::{Args, Flag, List, Obj, Str, Time, repair},
+    json::{Args, Count, Flag, List, Obj, Str, Time, repair},
+    results::{Excerpt, opencode_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     sqlite::{self, Database, OpenDatabase, through_sql},
     transcript::{ChatEvent, EventSink, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
@@ -248,14 +249,35 @@ struct Piece<'a> {
     ignored: Flag,
     #[serde(borrow, default, alias = "name")]
     tool: Str<'a>,
+    /// The id of a call in the older tables; the newer one has it as `id`, which there is that of the part.
+    #[serde(borrow, default, rename = "callID")]
+    call_id: Str<'a>,
+    #[serde(borrow, default)]
+    id: Str<'a>,
+    #[serde(borrow, default)]
+    state: Obj<State<'a>>,
+}
+
+/// The state of a call: its arguments, and how it ended.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct State<'a> {
+    #[serde(borrow, default)]
+    status: Str<'a>,
     #[serde(default)]
-    state: Obj<State>,
+    input: Args,
+    #[serde(default)]
+    output: Excerpt,
+    #[serde(default)]
+    error: Excerpt,
+    #[serde(default)]
+    metadata: Obj<CallMetadata>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct State {
+struct CallMetadata {
+    /// The exit status of a command.
     #[serde(default)]
-    input: Args,
+    exit: Count,
 }
 
 /// A message of the newer table.
@@ -349,18 +371,31 @@ impl Emitter {
     }
 
     fn emit_turn(&self, speaker: Speaker, piece: Piece<'_>, id: &str, at: Option<Timestamp>, sink: &mut EventSink<'_>) -> Result<()> {
+        if piece.kind.as_str() == "tool" && speaker == Speaker::Assistant {
+            return self.emit_call(piece, id, at, sink);
+        }
         let (speaker, text) = match piece.kind.as_str() {
             "text" if piece.synthetic.0 || piece.ignored.0 => return Ok(()),
             "text" if speaker == Speaker::User => (speaker, injected::user_text(piece.text.0.unwrap_or_default())),
             "text" => (speaker, piece.text.0.unwrap_or_default()),
-            "tool" if speaker == Speaker::Assistant => {
-                (Speaker::Tool, Cow::Owned(call_text(piece.tool.as_str(), &piece.state.0.unwrap_or_default().input)))
-            }
             _ => return Ok(()),
         };
         if !text.trim().is_empty() {
             let line = self.records;
             sink(ChatEvent::Turn(Turn { speaker, at, text, message: Some(Cow::Borrowed(id)), line }))?;
+        }
+        Ok(())
+    }
+
+    /// Emits a call and its end, which are one record.
+    fn emit_call(&self, piece: Piece<'_>, message: &str, at: Option<Timestamp>, sink: &mut EventSink<'_>) -> Result<()> {
+        let State { status, input, output, error, metadata } = piece.state.0.unwrap_or_default();
+        let id = piece.call_id.non_empty().or(piece.id.non_empty()).unwrap_or_default();
+        let exit = metadata.0.and_then(|metadata| i64::try_from(metadata.exit.0?).ok());
+        let part = MessagePart::call(CallPart::new(piece.tool.as_str(), id, input));
+        emit_parts(vec![part], Some(message), at, self.records, sink)?;
+        if !id.is_empty() {
+            sink(ChatEvent::CallEnd(opencode_end(id, status.as_str(), &error, &output, exit)))?;
         }
         Ok(())
     }

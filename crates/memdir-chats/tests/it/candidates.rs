@@ -9,7 +9,7 @@ use memdir_chats::{
     open_sources,
 };
 use memdir_core::{Candidate, CandidateKind, Clock, SystemClock, internal::secrets};
-use std::{fs, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 /// A home directory with generated transcripts or others, and its archive.
 pub(crate) struct Home {
@@ -20,26 +20,39 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let files = Files::new(files);
-        let syncer = Syncer {
-            sources: open_sources(&Roots::under(files.root())),
-            archive: ChatArchive::new(files.root().join("archive")),
-            settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
-            redact: Box::new(|text| std::borrow::Cow::Owned(text.replace("sk-12345", "[masked]"))),
-            clock: Arc::new(SystemClock),
-            project: None,
-            memo: SyncMemo::default(),
-        };
+        let syncer = syncer(files.root());
         Home { files, syncer }
     }
 
     pub(crate) fn sync(&self) {
-        let outcome = self.syncer.sync(SyncLimits::default(), &mut |_| {}).unwrap();
-        assert_eq!(outcome.problems, []);
+        sync(&self.syncer);
     }
 
     pub(crate) fn find(&self) -> FoundCandidates {
-        find_new(&self.syncer.archive, &FindRequest { project: None, embedder: None, until: None, clock: &SystemClock }).unwrap()
+        self.find_stopped(None)
     }
+
+    fn find_stopped(&self, stopped: Option<&str>) -> FoundCandidates {
+        find_new(&self.syncer.archive, &FindRequest { project: None, stopped, embedder: None, until: None, clock: &SystemClock }).unwrap()
+    }
+}
+
+/// The syncer of a home directory.
+pub(crate) fn syncer(root: &Path) -> Syncer {
+    Syncer {
+        sources: open_sources(&Roots::under(root)),
+        archive: ChatArchive::new(root.join("archive")),
+        settings: ChatSettings { on: true, retention: Retention { days: 0, bytes: 0 }, ..ChatSettings::default() },
+        redact: Box::new(|text| std::borrow::Cow::Owned(text.replace("sk-12345", "[masked]"))),
+        clock: Arc::new(SystemClock),
+        project: None,
+        memo: SyncMemo::default(),
+    }
+}
+
+pub(crate) fn sync(syncer: &Syncer) {
+    let outcome = syncer.sync(SyncLimits::default(), &mut |_| {}).unwrap();
+    assert_eq!(outcome.problems, []);
 }
 
 fn generated(seed: u64) -> (Home, memdir_chats::generate::Generated) {
@@ -202,6 +215,55 @@ fn only_new_turns_give_candidates_and_the_unanswered_one_waits() {
     );
 }
 
+/// At a stop, the host has not written the answer yet.
+#[test]
+fn the_last_message_counts_once_its_agent_has_stopped() {
+    let first = [user(1, "fix the login"), assistant(2, TEXT), user(3, "Remember that prices are in cents")].concat();
+    let home = Home::new(&[(SESSION, &first)]);
+    home.sync();
+    let words = |found: &FoundCandidates| found.candidates.iter().map(|candidate| candidate.words.clone()).collect::<Vec<_>>();
+    assert_eq!(words(&home.find_stopped(Some("claude-code/other"))), [""; 0], "the last message of another conversation waits");
+    let found = home.find_stopped(Some("claude-code/s1"));
+    assert_eq!(words(&found), ["Remember that prices are in cents"]);
+    found.save().unwrap();
+    assert_eq!(home.find_stopped(Some("claude-code/s1")).read, 0, "nothing has changed");
+    // What the transcript gets later belongs to the same message: it is saved, so the request is granted.
+    let save = r#"{"type":"tool_use","id":"t1","name":"mcp__memdir__memory_write","input":{"path":"notes/x","content":"y"}}"#;
+    home.files.put(SESSION, (first.clone() + &assistant(4, save) + &result(5, "t1", "created", false) + &assistant(6, TEXT)).as_bytes());
+    home.sync();
+    assert_eq!(words(&home.find()), [""; 0]);
+    // Without it, the candidate is found again with the same key, and a sentence is counted once.
+    let other = Home::new(&[(SESSION, &first)]);
+    other.sync();
+    let stopped = other.find_stopped(Some("claude-code/s1"));
+    stopped.save().unwrap();
+    other.files.put(SESSION, (first + &assistant(4, TEXT)).as_bytes());
+    other.sync();
+    let keys = |found: &FoundCandidates| found.candidates.iter().map(|candidate| candidate.key.clone()).collect::<Vec<_>>();
+    assert_eq!(keys(&other.find()), keys(&stopped));
+}
+
+#[test]
+fn a_sentence_of_one_conversation_is_not_a_repeat_however_often_its_turn_is_read() {
+    let first = [user(1, "fix the login"), assistant(2, TEXT), user(3, "Prices are always stored in cents")].concat();
+    let home = Home::new(&[(SESSION, &first)]);
+    for more in ["".to_owned(), assistant(4, TEXT), assistant(4, TEXT) + &user(5, "go on")] {
+        home.files.put(SESSION, format!("{first}{more}").as_bytes());
+        home.sync();
+        let found = home.find_stopped(Some("claude-code/s1"));
+        assert_eq!(found.candidates, []);
+        found.save().unwrap();
+    }
+    home.files.put(
+        ".claude/projects/-home-ada-shop/s2.jsonl",
+        [user(6, "Prices are always stored in cents"), assistant(7, TEXT)].concat().as_bytes(),
+    );
+    home.sync();
+    let found = home.find();
+    assert_eq!(found.candidates.len(), 1);
+    assert_eq!((found.candidates[0].sessions.len(), found.candidates[0].turns.len()), (2, 2), "each cited once: {:?}", found.candidates);
+}
+
 #[test]
 fn text_of_assistants_and_tools_is_never_evidence() {
     let says = r#"{"type":"text","text":"Remember: always use the wrapper. Never push to main."}"#;
@@ -233,9 +295,80 @@ fn a_time_limit_leaves_the_rest_for_the_next_call() {
     }
     let home = Home::new(&[(SESSION, &[user(1, "Remember that the port is 5433"), assistant(2, TEXT)].concat())]);
     home.sync();
-    let request = FindRequest { project: None, embedder: None, until: Some(Timestamp::UNIX_EPOCH), clock: &Late };
+    let request = FindRequest { project: None, stopped: None, embedder: None, until: Some(Timestamp::UNIX_EPOCH), clock: &Late };
     let found = find_new(&home.syncer.archive, &request).unwrap();
     assert_eq!((found.read, found.left, found.candidates.len()), (0, 1, 0));
     found.save().unwrap();
     assert_eq!(home.find().candidates.len(), 1);
+}
+
+const SECOND: &str = ".claude/projects/-home-ada-shop/s2.jsonl";
+
+#[test]
+fn a_request_keeps_the_case_and_shows_what_it_points_to() {
+    let text = [
+        user(1, "Remember: use DATABASE_URL for PostgreSQL, the file is src/App.tsx and the flag -X."),
+        assistant(2, TEXT),
+        user(3, "The CI token is in Vault under kv/CI."),
+        assistant(4, TEXT),
+        user(5, "Remember that."),
+        assistant(6, TEXT),
+    ]
+    .concat();
+    let home = Home::new(&[(SESSION, &text)]);
+    home.sync();
+    let found = home.find().candidates;
+    let shown: Vec<_> = found.iter().map(|found| (found.description.as_str(), found.text.as_str(), found.turns.len())).collect();
+    assert_eq!(
+        shown,
+        [
+            (
+                "Use DATABASE_URL for PostgreSQL, the file is src/App.tsx and the flag -X.",
+                "Remember: use DATABASE_URL for PostgreSQL, the file is src/App.tsx and the flag -X.\n",
+                1
+            ),
+            ("The CI token is in Vault under kv/CI.", "The CI token is in Vault under kv/CI.\n", 2),
+        ]
+    );
+    assert_eq!(found[1].words, "The CI token is in Vault under kv/CI.");
+}
+
+#[test]
+fn nothing_is_found_in_a_conversation_that_is_not_to_be_remembered() {
+    let rule = "Never show internal ids to customers, use the public ones instead.";
+    let open = [user(1, rule), assistant(2, TEXT)].concat();
+    let first = [user(1, rule), assistant(2, TEXT), user(3, "Remember: the port is 5433"), assistant(4, TEXT)].concat();
+    let home = Home::new(&[(SESSION, &first)]);
+    home.sync();
+    let found = home.find();
+    assert_eq!(found.candidates.len(), 1, "{:?}", found.candidates);
+    found.save().unwrap();
+    // The wish comes later, and then another conversation has the same rule.
+    let wish = first + &user(5, "Please remember nothing of this conversation, it is private.") + &assistant(6, TEXT);
+    home.files.put(SESSION, wish.as_bytes());
+    home.sync();
+    let found = home.find();
+    assert_eq!(found.candidates, []);
+    found.save().unwrap();
+    home.files.put(SECOND, open.as_bytes());
+    home.sync();
+    assert_eq!(home.find().candidates, []);
+    let redact: &dyn for<'t> Fn(&'t str) -> std::borrow::Cow<'t, str> = &secrets::redact_strict;
+    assert_eq!(find_in_running(CLAUDE_CODE, &home.files.root().join(SESSION), redact, None, &SystemClock).unwrap(), []);
+}
+
+#[test]
+fn the_newest_wording_is_proposed_and_a_revoked_rule_is_not() {
+    // The names of the conversations are in the other order than their times.
+    let said = |day: u64, text: &str| [user(1, text), assistant(2, TEXT)].concat().replace("2026-01-15", &format!("2026-01-{day}"));
+    let home = Home::new(&[
+        (SESSION, &said(20, "Please always use pnpm instead of npm in this repository!")),
+        (SECOND, &said(10, "Use pnpm instead of npm in this repository.")),
+    ]);
+    home.sync();
+    let words = |found: FoundCandidates| found.candidates.into_iter().map(|found| found.words).collect::<Vec<_>>();
+    assert_eq!(words(home.find()), ["Please always use pnpm instead of npm in this repository!"]);
+    home.files.put(".claude/projects/-home-ada-shop/s3.jsonl", said(25, "Use npm instead of pnpm in this repository.").as_bytes());
+    home.sync();
+    assert_eq!(words(home.find()), [""; 0]);
 }

@@ -2,9 +2,12 @@
 
 use crate::{
     candidates::Home,
-    support::{CLAUDE_CODE, CODEX_HOST, COPILOT_HOST, GEMINI_HOST},
+    support::{CLAUDE_CODE, CODEX_HOST, COPILOT_HOST, GEMINI_HOST, OPENCLAW_HOST, OPENCODE_HOST},
 };
 use memdir_chats::{CallEvidence, ForgetRule, Reader};
+use memdir_core::Phrase;
+use rusqlite::Connection;
+use serde_json::{Value, json};
 use std::fs;
 
 /// The calls of a conversation, one per line.
@@ -125,6 +128,97 @@ fn codex_gemini_and_copilot_calls_are_kept() {
 }
 
 #[test]
+fn opencode_calls_are_kept_from_both_kinds_of_tables() {
+    let home = Home::new(&[(".local/share/opencode/log/x", "")]);
+    let owner = Connection::open(home.files.root().join(".local/share/opencode/opencode.db")).unwrap();
+    owner
+        .execute_batch(
+            "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, title TEXT NOT NULL, time_created INTEGER, time_updated INTEGER);
+             CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER, data TEXT NOT NULL);
+             CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL, data TEXT NOT NULL);
+             CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT NOT NULL, seq INTEGER NOT NULL, data TEXT NOT NULL);
+             INSERT INTO session VALUES ('ses_1', NULL, '/home/ada/app', 'One', 1768471200000, 1768471260000), ('ses_2', NULL, '/home/ada/app', 'Two', 1768471200000, 1768471260000);
+             INSERT INTO message VALUES ('m1', 'ses_1', 1768471200000, '{\"role\":\"user\"}'), ('m2', 'ses_1', 1768471201000, '{\"role\":\"assistant\"}');
+             INSERT INTO part VALUES ('p00', 'm1', 'ses_1', '{\"type\":\"text\",\"text\":\"go\"}');",
+        )
+        .unwrap();
+    let tool = |tool: &str, call: &str, state: Value| json!({ "id": "prt", "type": "tool", "tool": tool, "callID": call, "state": state });
+    let rejected = "The user rejected permission to use this specific tool call";
+    let states = [
+        tool(
+            "bash",
+            "c1",
+            json!({ "status": "completed", "input": { "command": "make" }, "output": "no rule\n", "metadata": { "exit": 2 } }),
+        ),
+        tool("bash", "c2", json!({ "status": "completed", "input": { "command": "make all" }, "output": "ok", "metadata": { "exit": 0 } })),
+        tool(
+            "edit",
+            "c3",
+            json!({ "status": "error", "input": { "filePath": "a.rs", "oldString": "a", "newString": "b" }, "error": format!("Error: {rejected} with the following feedback: leave a.rs alone") }),
+        ),
+        tool("bash", "c4", json!({ "status": "error", "input": { "command": "rm -rf x" }, "error": format!("{rejected}.") })),
+        tool("bash", "c5", json!({ "status": "error", "input": { "command": "sleep 9" }, "error": "Tool execution aborted" })),
+        tool(
+            "bash",
+            "c6",
+            json!({ "status": "completed", "input": { "command": "sleep 8" }, "output": "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>" }),
+        ),
+        tool("read", "c7", json!({ "status": "error", "input": { "filePath": "b.rs" }, "error": "Error: File not found: b.rs" })),
+        tool("bash", "c8", json!({ "status": "running", "input": { "command": "ls" } })),
+    ];
+    for (number, part) in states.iter().enumerate() {
+        owner.execute("INSERT INTO part VALUES (?1, 'm2', 'ses_1', ?2)", [format!("p1{number}"), part.to_string()]).unwrap();
+    }
+    let newer = json!({ "content": [{ "type": "tool", "id": "c1", "name": "bash", "state": { "status": "error", "input": { "command": "git push" }, "error": { "type": "unknown", "message": format!("{rejected}.") } } }], "time": { "created": 1_768_471_201_000_i64 } });
+    owner
+        .execute(
+            "INSERT INTO session_message VALUES ('n1', 'ses_2', 'user', 1, '{\"text\":\"push it\"}'), ('n2', 'ses_2', 'assistant', 2, ?1)",
+            [newer.to_string()],
+        )
+        .unwrap();
+    home.sync();
+    assert_eq!(
+        calls(&home, OPENCODE_HOST, "ses_1"),
+        r#"1 bash Failed program=make command="make" status=2 error="no rule"
+1 bash Succeeded program=make command="make all" status=0
+1 edit Denied paths=["a.rs"] edit reason="leave a.rs alone"
+1 bash Denied program=rm command="rm -rf x"
+1 bash Interrupted program=sleep command="sleep 9"
+1 bash Interrupted program=sleep command="sleep 8"
+1 read Failed paths=["b.rs"] error="File not found: b.rs"
+1 bash Unknown program=ls command="ls"
+"#
+    );
+    assert_eq!(calls(&home, OPENCODE_HOST, "ses_2"), "1 bash Denied program=git command=\"git push\"\n");
+}
+
+#[test]
+fn openclaw_calls_are_kept() {
+    let lines = [
+        json!({ "type": "session", "id": "s1", "cwd": "/home/ada/claw", "timestamp": "2026-01-15T10:00:00Z" }),
+        json!({ "type": "message", "id": "e1", "timestamp": "2026-01-15T10:00:01Z", "message": { "role": "user", "content": "go" } }),
+        json!({ "type": "message", "id": "e2", "timestamp": "2026-01-15T10:00:02Z", "message": { "role": "assistant", "content": [
+            { "type": "toolCall", "id": "c1", "name": "exec", "arguments": { "command": "make" } },
+            { "type": "toolCall", "id": "c2", "name": "exec", "arguments": { "command": "make all" } },
+            { "type": "toolCall", "id": "c3", "name": "read", "arguments": { "path": "b.rs" } },
+        ] } }),
+        json!({ "type": "message", "id": "e3", "message": { "role": "toolResult", "toolCallId": "c1", "toolName": "exec", "isError": false, "content": [{ "type": "text", "text": "no rule\n\nCommand exited with code 2" }] } }),
+        json!({ "type": "message", "id": "e4", "message": { "role": "toolResult", "toolCallId": "c2", "toolName": "exec", "isError": false, "content": [{ "type": "text", "text": "ok" }] } }),
+        json!({ "type": "message", "id": "e5", "message": { "role": "toolResult", "toolCallId": "c3", "toolName": "read", "isError": true, "content": [{ "type": "text", "text": "ENOENT: no such file b.rs" }] } }),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let home = Home::new(&[(".openclaw/agents/main/sessions/s1.jsonl", &text)]);
+    home.sync();
+    assert_eq!(
+        calls(&home, OPENCLAW_HOST, "s1"),
+        r#"1 exec Failed program=make command="make" status=2 error="no rule"
+1 exec Succeeded program=make command="make all"
+1 read Failed paths=["b.rs"] error="ENOENT: no such file b.rs"
+"#
+    );
+}
+
+#[test]
 fn a_rewind_takes_the_calls_with_it() {
     let codex = r#"{"timestamp":"2026-01-15T11:00:00Z","type":"session_meta","payload":{"id":"c1","cwd":"/home/ada/app"}}
 {"timestamp":"2026-01-15T11:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"one"}]}}
@@ -159,6 +253,59 @@ fn forgetting_a_conversation_forgets_its_calls() {
     assert_eq!(fs::read_dir(home.syncer.archive.dir().join("claude-code")).unwrap().count(), 0);
 }
 
+/// The files below the archive that have some words.
+fn files_with(home: &Home, words: &str) -> Vec<String> {
+    let phrase = Phrase::parse(words).unwrap();
+    let mut found = Vec::new();
+    let mut open = vec![home.syncer.archive.dir().to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            match entry.file_type().unwrap().is_dir() {
+                true => open.push(entry.path()),
+                false if phrase.is_in(fs::read(entry.path()).unwrap()) => found.push(entry.file_name().to_string_lossy().into_owned()),
+                false => {}
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn words_are_forgotten_in_calls_and_in_what_the_search_for_candidates_knows() {
+    let home = Home::new(&[(SESSION, CLAUDE)]);
+    home.sync();
+    let archive = &home.syncer.archive;
+    let known = archive.dir().join(".candidates");
+    fs::create_dir_all(&known).unwrap();
+    fs::write(known.join("app.json"), r#"{"seen":["not today"]}"#).unwrap();
+    let words = "not today";
+    assert_eq!(files_with(&home, words).len(), 2, "{:?}", files_with(&home, words));
+    let phrase = Phrase::parse(words).unwrap();
+    let is_wanted = |text: &str| phrase.is_in(text);
+    let found = archive.matching(&is_wanted).unwrap();
+    assert_eq!((found.len(), found[0].1.len()), (1, 0), "a tool call has them, and no turn");
+    let outcome = archive.forget_matching(&is_wanted).unwrap();
+    assert_eq!((outcome.removed.len(), outcome.shortened.len(), outcome.turns), (0, 1, 0));
+    assert_eq!(files_with(&home, words), [""; 0]);
+    let left: String = CLAUDE_CALLS.lines().filter(|line| !line.contains(words)).map(|line| format!("{line}\n")).collect();
+    assert_eq!(calls(&home, CLAUDE_CODE, "s1"), left);
+    assert_eq!(archive.matching(&is_wanted).unwrap().len(), 0);
+    // The host still has the call: it stays forgotten when everything is read again.
+    fs::remove_file(archive.dir().join(".state.json")).unwrap();
+    fs::remove_dir_all(archive.dir().join("claude-code")).unwrap();
+    home.sync();
+    // A rule names the time, which the call before it shares.
+    let left: String = left.lines().filter(|line| !line.contains("Edit")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(calls(&home, CLAUDE_CODE, "s1"), left);
+    assert_eq!(files_with(&home, words), [""; 0]);
+    // The directory of a conversation is in every part of it.
+    let in_name = |text: &str| text.contains("/home/ada/app");
+    assert_eq!(archive.forget_matching(&in_name).unwrap().removed.len(), 1);
+    home.sync();
+    // The host's own folder is named after the directory, and the state of the sync has its path.
+    assert_eq!(files_with(&home, "/home/ada/app"), [".state.json"]);
+}
+
 #[test]
 fn a_conversation_that_was_archived_without_calls_gets_them() {
     let home = Home::new(&[(SESSION, CLAUDE)]);
@@ -183,4 +330,25 @@ fn a_conversation_that_was_archived_without_calls_gets_them() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text, "the text is the same");
     let outcome = home.syncer.sync(memdir_chats::SyncLimits::default(), &mut |_| {}).unwrap();
     assert_eq!(outcome.read, 0, "it is upgraded once");
+}
+
+#[test]
+fn a_rule_without_a_condition_covers_nothing_and_a_rule_does_not_have_the_words() {
+    let home = Home::new(&[(SESSION, CLAUDE)]);
+    home.sync();
+    let archive = &home.syncer.archive;
+    let rules = archive.dir().join("forgotten.json");
+    // A damaged rule, as an older version may have left it.
+    fs::write(&rules, r#"[{"(forgotten)":"claude-code/x"},{"lines":900}]"#).unwrap();
+    fs::remove_file(archive.dir().join(".state.json")).unwrap();
+    fs::remove_dir_all(archive.dir().join("claude-code")).unwrap();
+    home.sync();
+    assert!(!calls(&home, CLAUDE_CODE, "s1").is_empty(), "it is imported again");
+    // The name of the conversation has the words: the rule keeps it away by a hash.
+    let is_wanted = |text: &str| text.contains("s1");
+    assert_eq!(archive.forget_matching(&is_wanted).unwrap().removed.len(), 1);
+    let text = fs::read_to_string(&rules).unwrap();
+    assert!(text.contains("blake3:") && !text.contains("s1\""), "{text}");
+    home.sync();
+    assert_eq!(fs::read_dir(archive.dir().join("claude-code")).unwrap().count(), 0);
 }

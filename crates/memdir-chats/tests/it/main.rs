@@ -3,8 +3,10 @@
 
 mod archive;
 mod candidates;
+mod claude_mem;
 mod corpus;
 mod evidence;
+mod evidence_crash;
 mod generated;
 mod hostile;
 mod hosts;

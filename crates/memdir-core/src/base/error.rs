@@ -22,6 +22,14 @@ pub enum Error {
         /// Similar names that exist, best first.
         near: Vec<String>,
     },
+    /// The candidate does not exist.
+    #[error("candidate {:?} not found", memory_name(name))]
+    NoCandidate {
+        /// The requested name.
+        name: String,
+        /// Similar names that exist, best first.
+        near: Vec<String>,
+    },
     /// The stored conversation does not exist.
     #[error("conversation {id:?} not found")]
     NoChat {
@@ -185,7 +193,7 @@ impl Error {
     /// The code that programs switch on (`--json`, tool results).
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotFound { .. } | Error::NoChat { .. } => "not_found",
+            Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } => "not_found",
             Error::Changed { .. } | Error::Conflict { .. } => "changed",
             Error::NoChange { .. } => "no_change",
             Error::Exists { .. } => "exists",
@@ -206,6 +214,7 @@ impl Error {
     pub fn remedy(&self) -> Remedy {
         match self {
             Error::NotFound { .. }
+            | Error::NoCandidate { .. }
             | Error::NoChat { .. }
             | Error::Changed { .. }
             | Error::Conflict { .. }
@@ -226,6 +235,10 @@ impl Error {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "List the names that exist, then read one of them.".into(),
             Error::NotFound { near, .. } => did_you_mean("Did", near),
+            Error::NoCandidate { near, .. } if near.is_empty() => {
+                "List the candidates that exist, then use the name of one of them.".into()
+            }
+            Error::NoCandidate { near, .. } => did_you_mean("Did", near),
             Error::NoChat { .. } => "Search past conversations to find its id.".into(),
             Error::Changed { .. } => "Read it again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
@@ -262,6 +275,8 @@ impl Error {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "list the memories with: memdir list".into(),
             Error::NotFound { near, .. } => did_you_mean("did", near),
+            Error::NoCandidate { near, .. } if near.is_empty() => "list the candidates with: memdir inbox".into(),
+            Error::NoCandidate { near, .. } => did_you_mean("did", near),
             Error::NoChat { .. } => "list conversations with: memdir chats".into(),
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),

@@ -32,6 +32,20 @@ impl MemoryPath {
         }
     }
 
+    /// Like [`MemoryPath::parse`], without a copy of a name in ASCII.
+    pub(crate) fn from_text(text: String) -> Result<Self, InvalidName> {
+        match reject(&text) {
+            Some(why) => Err(InvalidName { name: text, why }),
+            None if text.is_ascii() => Ok(MemoryPath(text)),
+            None => Ok(MemoryPath(text.nfc().collect())),
+        }
+    }
+
+    /// Like [`MemoryPath::prefixed`], without a copy if there is no prefix.
+    pub(crate) fn into_prefixed(self, prefix: &str) -> MemoryPath {
+        if prefix.is_empty() { self } else { self.prefixed(prefix) }
+    }
+
     /// The whole name as given, in NFC.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -132,9 +146,15 @@ fn reject(text: &str) -> Option<String> {
     reject_encoded(text)
 }
 
+/// Whether a character controls how a text is shown.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
 fn reject_form(text: &str) -> Option<String> {
     let reason = |why: &str| Some(why.to_owned());
-    if text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')) {
+    if text.bytes().any(|byte| byte.is_ascii_control()) || (!text.is_ascii() && text.chars().any(is_invisible)) {
         return reason("it contains a control character (such as NUL, a line break or a text direction mark); remove it");
     }
     if text.contains('\\') {
@@ -149,14 +169,14 @@ fn reject_form(text: &str) -> Option<String> {
     {
         return reason("it begins with a drive letter; use a name relative to the memory directory");
     }
-    let parts: Vec<&str> = text.split('/').collect();
-    if parts.len() > limits::NAME_PARTS {
-        return Some(format!("it has {} components; the limit is {}", parts.len(), limits::NAME_PARTS));
+    let parts = text.split('/').count();
+    if parts > limits::NAME_PARTS {
+        return Some(format!("it has {parts} components; the limit is {}", limits::NAME_PARTS));
     }
-    if parts.first() == Some(&"~") {
+    if text.split('/').next() == Some("~") {
         return reason("it begins with ~; use a name relative to the memory directory");
     }
-    parts.iter().find_map(|part| reject_part(part))
+    text.split('/').find_map(reject_part)
 }
 
 fn reject_part(part: &str) -> Option<String> {

@@ -1,4 +1,5 @@
-//! The words of a fact that is to be forgotten, and where they occur: in any case and Unicode form, across line breaks. Pure.
+//! The words of a fact that is to be forgotten, and where they occur: in any case and Unicode form, across line breaks and the marks of
+//! lines, and in names with hyphens. Pure.
 
 use super::error::{Error, Result};
 use regex::bytes::{Regex, RegexBuilder};
@@ -17,6 +18,19 @@ const MIN_UNSPACED: usize = 2;
 /// Characters without a width, which may be between any two letters.
 const INVISIBLE: &str = r"[\u{ad}\u{200b}-\u{200f}\u{2060}\u{feff}]*";
 
+/// What may be between two words: the joints of a name; white space, also as an escape of JSON; or a line break with the marks at the
+/// end of a line and at the beginning of the next one, as in quotations, comments, diffs, tables and lists.
+const BETWEEN: &str = r#"(?:[-_.]+|(?:\s|\\[nrt])+|(?:\s|\\[rt]|[|*/\\])*(?:\n|\\n)(?:\s|\\[nrt]|[-+>#*/|;%!]|[0-9]{1,6}[.):])*)"#;
+/// What is between two words in the name of a file, where punctuation is left out.
+const BETWEEN_IN_NAMES: &str = "[-_.]+";
+
+/// The fields of memories, candidates and conversations that memdir itself writes. They are the format and not a text, so that words which
+/// are equal to one do not make every file unreadable.
+const FIELDS: &str = "\
+    branch candidate changes continues conversations created cues cursor description expires happened host key \
+    last_verified metadata modified name parts pinned project proposed resume session source sources stale_after started \
+    status strength superseded_by supersedes tags title turns type updated verified weight when why words";
+
 /// Words to forget.
 #[derive(Debug, Clone)]
 pub struct Phrase {
@@ -24,7 +38,8 @@ pub struct Phrase {
 }
 
 impl Phrase {
-    /// Parses words. They match in upper and lower case, composed and decomposed, in full width, and with any white space between them.
+    /// Parses words. They match in upper and lower case, composed and decomposed, in full width, with any white space between them, across
+    /// lines with marks, and as a name.
     pub fn parse(words: &str) -> Result<Phrase> {
         let letters = words.chars().filter(|c| c.is_alphanumeric()).count();
         let min = if words.chars().any(is_unspaced) { MIN_UNSPACED } else { MIN_LETTERS };
@@ -34,38 +49,72 @@ impl Phrase {
         if words.len() > MAX_BYTES {
             return Err(Error::bad_input("words", format!("{} bytes; the limit is {MAX_BYTES}", words.len())));
         }
-        let mut pattern = String::new();
-        for (n, word) in words.split_whitespace().enumerate() {
-            if n > 0 {
-                // A line of a quotation or a comment begins with its mark.
-                pattern.push_str(r"(?:\s|\n[>#*/\-]+)+");
-            }
-            let parts: Vec<String> = letters_of(word).iter().map(|letter| letter_pattern(letter)).collect();
-            pattern.push_str(&parts.join(INVISIBLE));
-        }
+        let in_texts = joined(words.split_whitespace(), BETWEEN);
+        let in_names =
+            joined(words.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)).filter(|part| !part.is_empty()), BETWEEN_IN_NAMES);
+        let pattern = format!("{in_texts}|{in_names}");
         let built = RegexBuilder::new(&pattern).case_insensitive(true).size_limit(64 << 20).build();
-        built.map(|pattern| Phrase { pattern }).map_err(|error| Error::bad_input("words", error.to_string()))
+        let pattern = built.map_err(|error| Error::bad_input("words", error.to_string()))?;
+        if pattern.is_match(FORGOTTEN.as_bytes()) {
+            return Err(Error::bad_input("words", format!("they are part of {FORGOTTEN}, which takes the place of forgotten words")));
+        }
+        Ok(Phrase { pattern })
     }
 
-    /// The ranges of a text that have the words, in order.
+    /// The ranges of a text that have the words, in order. Names of fields in the frontmatter that memdir writes do not count.
     pub fn ranges(&self, text: &[u8]) -> Vec<Range<usize>> {
-        self.pattern.find_iter(text).map(|found| found.range()).collect()
+        let found = self.pattern.find_iter(text).map(|found| found.range());
+        match frontmatter_end(text) {
+            None => found.collect(),
+            Some(end) => found.filter(|range| range.start >= end || !is_in_field_name(text, range)).collect(),
+        }
     }
 
     /// Whether a text has the words.
     pub fn is_in(&self, text: impl AsRef<[u8]>) -> bool {
-        self.pattern.is_match(text.as_ref())
+        let text = text.as_ref();
+        self.pattern.is_match(text) && (frontmatter_end(text).is_none() || !self.ranges(text).is_empty())
     }
 
     /// Returns the bytes with [`FORGOTTEN`] in place of the words, or `None` if they do not occur.
     pub fn redact_bytes(&self, text: &[u8]) -> Option<Vec<u8>> {
-        self.is_in(text).then(|| self.pattern.replace_all(text, FORGOTTEN.as_bytes()).into_owned())
+        let ranges = self.ranges(text);
+        let mut out = Vec::with_capacity(text.len());
+        let mut done = 0;
+        for range in &ranges {
+            out.extend_from_slice(&text[done..range.start]);
+            out.extend_from_slice(FORGOTTEN.as_bytes());
+            done = range.end;
+        }
+        out.extend_from_slice(&text[done..]);
+        (!ranges.is_empty()).then_some(out)
     }
 
     /// Like [`Phrase::redact_bytes`], for a text.
     pub fn redact(&self, text: &str) -> Option<String> {
         self.redact_bytes(text.as_bytes()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// A pattern of words with another one between them.
+fn joined<'a>(words: impl Iterator<Item = &'a str>, between: &str) -> String {
+    let words = words.map(|word| letters_of(word).iter().map(|letter| letter_pattern(letter)).collect::<Vec<_>>().join(INVISIBLE));
+    words.collect::<Vec<_>>().join(between)
+}
+
+/// The offset behind the frontmatter of a text, if it has one.
+fn frontmatter_end(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(b"---").filter(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n"))?;
+    rest.windows(4).position(|window| window == b"\n---").map(|at| at + 7)
+}
+
+/// Whether a range of the frontmatter is inside the name of a field that memdir writes.
+fn is_in_field_name(text: &[u8], range: &Range<usize>) -> bool {
+    let start = text[..range.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let Some(length) = text[start..].iter().position(|byte| matches!(byte, b':' | b'\n')) else { return false };
+    let is_field = text.get(start + length) == Some(&b':')
+        && FIELDS.split(' ').any(|field| field.as_bytes() == text[start..start + length].trim_ascii());
+    is_field && range.end <= start + length
 }
 
 /// Whether a character is of a script that is written without spaces.
@@ -112,7 +161,17 @@ mod tests {
         {
             assert!(phrase.is_in(text), "{text:?}");
         }
-        for text in ["cafe muller 7", "Café, Müller 7", "CaféMüller 7"] {
+        let marked = [
+            "+x Café\n+Müller 7", "    // Café\n    // Müller 7", "| Café |\n| Müller 7", "1. Café\r\n2. Müller 7", "+> Café\n+> Müller 7",
+        ];
+        let others = [
+            "    # Café\n    #\n    # Müller 7", "- Café\n  - Müller 7", "notes/café-müller_7.md", "{\"a\":\"Café\\n+ Müller 7\"}",
+            "café.müller.7",
+        ];
+        for text in marked.into_iter().chain(others) {
+            assert!(phrase.is_in(text), "{text:?}");
+        }
+        for text in ["cafe muller 7", "Café, Müller 7", "CaféMüller 7", "café. Müller 7", "Café - Müller 7"] {
             assert!(!phrase.is_in(text), "{text:?}");
         }
         assert_eq!(phrase.redact("a café müller 7 b CAFÉ\nMÜLLER 7").unwrap(), "a (forgotten) b (forgotten)");
@@ -120,5 +179,17 @@ mod tests {
         assert_eq!(Phrase::parse("a.b(c").unwrap().ranges(b"xa.b(c a.bxc"), vec![1..6; 1]);
         assert!(Phrase::parse("日本").is_ok() && Phrase::parse("ab").is_err() && Phrase::parse("  ...  ").is_err());
         assert_eq!(Phrase::parse("key").unwrap().redact_bytes(b"\xff KEY \xfe").unwrap(), b"\xff (forgotten) \xfe");
+        assert!(Phrase::parse("Forgotten").is_err(), "what takes the place of words cannot be forgotten");
+        // A name has no punctuation.
+        assert!(Phrase::parse("Maple Street 12, Ulm").unwrap().is_in("inbox/notes/anna-maple-street-12-ulm.md"));
+    }
+
+    #[test]
+    fn names_of_fields_are_not_words() {
+        let text = "---\ndescription: a\nsession: my session\nmine: session\n---\n\nsession: x\n";
+        let redacted = Phrase::parse("session").unwrap().redact(text).unwrap();
+        assert_eq!(redacted, "---\ndescription: a\nsession: my (forgotten)\nmine: (forgotten)\n---\n\n(forgotten): x\n");
+        assert!(!Phrase::parse("description").unwrap().is_in(text));
+        assert!(Phrase::parse("mine").unwrap().is_in(text), "a field of the person is a text");
     }
 }

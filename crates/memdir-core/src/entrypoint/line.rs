@@ -43,7 +43,16 @@ pub(super) fn title_and_hook(name: &str, bytes: &[u8]) -> (String, String) {
         Some(_) => secrets::redact(&memory.hook()).into_owned(),
         None => Memory::parse(&secrets::redact(&decoded)).0.hook(),
     };
+    let hook = match memory.validity().mark() {
+        Some(mark) => marked(&mark, &hook),
+        None => hook,
+    };
     (secrets::redact(memory.title(name)).into_owned(), hook)
+}
+
+/// A hook with a mark before it, where a truncated line still shows it.
+pub(super) fn marked(mark: &str, hook: &str) -> String {
+    if hook.is_empty() { mark.to_owned() } else { format!("{mark} {hook}") }
 }
 
 /// Formats a memory's line with at most [`limits::ENTRYPOINT_LINE_CHARS`] characters (unless the path alone is longer) and

@@ -23,7 +23,11 @@ pub(super) enum Lines {
 /// The paths, from the mount's root, that changes of lines set or remove: their files are about to change.
 pub(super) fn touched(changes: &[LineChange]) -> HashSet<&str> {
     let paths = changes.iter().flat_map(|change| match change {
-        LineChange::Set { path, .. } | LineChange::Remove { path } | LineChange::Gone { path } => [path, path],
+        LineChange::Set { path, .. }
+        | LineChange::Remove { path }
+        | LineChange::Gone { path }
+        | LineChange::ToPage { path }
+        | LineChange::ToFront { path, .. } => [path, path],
         LineChange::Rename { from, to, .. } | LineChange::Moved { from, to } => [from, to],
     });
     paths.map(String::as_str).collect()

@@ -46,6 +46,20 @@ pub enum LineChange {
         /// The description in the line.
         hook: String,
     },
+    /// Its line moves from the entrypoint to a page.
+    ToPage {
+        /// Its path.
+        path: String,
+    },
+    /// Its line is added to the entrypoint, or moves there from a page.
+    ToFront {
+        /// Its path.
+        path: String,
+        /// The title in the line.
+        title: String,
+        /// The description in the line.
+        hook: String,
+    },
     /// Another program removed it: memdir's own line is removed. The user's text stays as it is.
     Gone {
         /// Its path.
@@ -133,6 +147,11 @@ impl<'a> Work<'a> {
                 LineChange::Remove { path } => self.remove(path),
                 LineChange::Rename { from, to, title, hook } => self.rename(from, to, title, hook),
                 LineChange::Gone { path } => self.drop_ours(path),
+                LineChange::ToPage { path } => self.move_out(path),
+                LineChange::ToFront { path, title, hook } => {
+                    self.drop_from_pages(path);
+                    self.set(path, title, hook);
+                }
                 LineChange::Moved { from, to } => self.follow(from, to),
             }
         }
@@ -157,6 +176,18 @@ impl<'a> Work<'a> {
         }
         self.drop_from_pages(path);
         self.set_in_section(path, title, hook);
+    }
+
+    /// Moves a generated line to the first page with room for it, or to a new one.
+    fn move_out(&mut self, path: &str) {
+        let Some(line) = self.sheet.lines.remove(path) else { return };
+        let has_room = |page: &Page| page.lines < PAGE_LINES && page.bytes + page.sheet.cost(&line) <= PAGE_FILL_BYTES;
+        let found = self.pages.iter().inspect(|_| steps::count(1)).find(|(_, page)| has_room(page)).map(|(&number, _)| number);
+        let next = self.pages.last_key_value().map_or(Some(1), |(&number, _)| number.checked_add(1));
+        let Some(number) = found.or(next) else { return drop(self.sheet.lines.insert(path.to_owned(), line)) };
+        let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.sheet.clone());
+        page.lines.insert(path.to_owned(), line);
+        self.put_page(number, page);
     }
 
     fn set_in_section(&mut self, path: &str, title: &str, hook: &str) {

@@ -2,7 +2,7 @@
 //! Reads through a view and returns edits; writes nothing itself.
 
 use super::{
-    EntrypointFiles, EntrypointPlan, LineChange, Page, line,
+    EntrypointFiles, EntrypointPlan, LineChange, Page, line, marks,
     outdated::{self, Lines},
     plan, plan_many,
 };
@@ -47,10 +47,20 @@ pub(crate) fn set_lines(view: &dyn View, books: &EntrypointCache, edits: &[FileE
     apply(view, books, memory_updates(edits))
 }
 
-/// Like [`set_lines`], but changes only memdir's own lines: a line that a person wrote stays, also if its memory is moved away.
-pub(crate) fn set_lines_beside_prose(view: &dyn View, books: &EntrypointCache, edits: &[FileEdit]) -> Result<EntrypointEdits> {
+/// Like [`set_lines`], but changes only memdir's own lines: a line that a person wrote stays, also if its memory is moved away. The
+/// lines of `listed` memories move to the entrypoint, those of `paged` ones to a page.
+pub(crate) fn set_lines_beside_prose(
+    view: &dyn View,
+    books: &EntrypointCache,
+    edits: &[FileEdit],
+    listed: &[FileEdit],
+    paged: &[MemoryPath],
+) -> Result<EntrypointEdits> {
     let update = |(path, update)| (path, if matches!(update, LineUpdate::Remove) { LineUpdate::Drop } else { update });
-    apply(view, books, memory_updates(edits).into_iter().map(update).collect())
+    let mut updates: Vec<(MemoryPath, LineUpdate)> = memory_updates(edits).into_iter().map(update).collect();
+    updates.extend(paged.iter().map(|path| (path.clone(), LineUpdate::ToPage)));
+    updates.extend(listed.iter().filter_map(|edit| Some((edit.path.clone(), LineUpdate::ToFront(edit.bytes.clone()?)))));
+    apply(view, books, updates)
 }
 
 /// Like [`set_lines`], for memories whose dates are known from elsewhere.
@@ -111,7 +121,8 @@ pub(crate) fn rename_lines(
 
 /// Whether a change of a memory's text changes its line.
 pub(crate) fn changes_line(view: &dyn View, path: &MemoryPath, old: &[u8], new: &[u8]) -> bool {
-    mounts::has_entrypoint_line(view, path) && line::title_and_hook(path.name(), old) != line::title_and_hook(path.name(), new)
+    let changes = || line::title_and_hook(path.name(), old) != line::title_and_hook(path.name(), new) || marks::changes_replaced(old, new);
+    mounts::has_entrypoint_line(view, path) && changes()
 }
 
 /// How the line of one memory changes.
@@ -122,6 +133,10 @@ enum LineUpdate {
     Remove,
     /// The line is removed if memdir wrote it.
     Drop,
+    /// The line moves from the entrypoint to a page.
+    ToPage,
+    /// The line describes a memory with these bytes, and is in the entrypoint itself.
+    ToFront(Vec<u8>),
     /// The line describes a memory with another name and these bytes.
     Rename(MemoryPath, Vec<u8>),
 }
@@ -137,17 +152,33 @@ fn apply_dated(
     mut dates: OwnDates,
 ) -> Result<EntrypointEdits> {
     let mut by_mount: BTreeMap<String, Vec<LineChange>> = BTreeMap::new();
+    let mut replacing: Vec<(String, MemoryPath, Vec<u8>)> = Vec::new();
     for (path, update) in updates {
         let (Some(mount), true) = (mounts::mount_of(view, &path), mounts::has_entrypoint_line(view, &path)) else { continue };
         dates.note(&path, &update);
+        if let LineUpdate::Set(bytes) | LineUpdate::ToFront(bytes) = &update
+            && marks::changes_replaced(&[], bytes)
+        {
+            replacing.push((mount.prefix.clone(), path.clone(), bytes.clone()));
+        }
         by_mount.entry(mount.prefix.clone()).or_default().push(line_change(&mount.prefix, &path, update));
     }
     let mut out = EntrypointEdits::default();
-    for (prefix, changes) in by_mount {
+    for (prefix, mut changes) in by_mount {
         let Some(book) = open_entrypoint(view, books, &prefix)? else {
             out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so its lines were not updated"));
             continue;
         };
+        for change in &mut changes {
+            if let LineChange::Set { path, hook, .. } | LineChange::ToFront { path, hook, .. } = change
+                && let Some(marked) = marks::kept_mark(view, &book, &prefix, path, hook)
+            {
+                *hook = marked;
+            }
+        }
+        for (_, path, bytes) in replacing.iter().filter(|(of, ..)| *of == prefix) {
+            changes = marks::with_replaced(changes, view, &book, &prefix, path, bytes);
+        }
         let age = |rel: &str| dates.of_line(view, &prefix, rel);
         let mut planned = match changes.as_slice() {
             [one] => plan(&book, std::slice::from_ref(one), &age),
@@ -237,9 +268,9 @@ impl OwnDates {
     /// Notes the date of a memory that is about to be written.
     fn note(&mut self, path: &MemoryPath, update: &LineUpdate) {
         let (path, bytes) = match update {
-            LineUpdate::Set(bytes) => (path, bytes),
+            LineUpdate::Set(bytes) | LineUpdate::ToFront(bytes) => (path, bytes),
             LineUpdate::Rename(to, bytes) => (to, bytes),
-            LineUpdate::Remove | LineUpdate::Drop => return,
+            LineUpdate::Remove | LineUpdate::Drop | LineUpdate::ToPage => return,
         };
         self.written.entry(path.clone()).or_insert_with(|| own_date(bytes).unwrap_or(i64::MAX));
     }
@@ -279,6 +310,11 @@ fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChang
     match update {
         LineUpdate::Remove => LineChange::Remove { path: rel(path).to_string() },
         LineUpdate::Drop => LineChange::Gone { path: rel(path).to_string() },
+        LineUpdate::ToPage => LineChange::ToPage { path: rel(path).to_string() },
+        LineUpdate::ToFront(bytes) => {
+            let (title, hook) = line::title_and_hook(rel(path).name(), &bytes);
+            LineChange::ToFront { path: rel(path).to_string(), title, hook }
+        }
         LineUpdate::Set(bytes) => {
             let (title, hook) = line::title_and_hook(rel(path).name(), &bytes);
             LineChange::Set { path: rel(path).to_string(), title, hook }

@@ -36,25 +36,8 @@ pub(super) struct Frontmatter {
 
 /// The keys that memdir uses; only for these a missing blank after the colon is accepted.
 const KNOWN: [&str; 19] = [
-    "name",
-    "description",
-    "type",
-    "created",
-    "modified",
-    "updated",
-    "last_verified",
-    "source",
-    "when",
-    "cues",
-    "pinned",
-    "metadata",
-    "tags",
-    "stale_after",
-    "status",
-    "supersedes",
-    "superseded_by",
-    "sources",
-    "verified",
+    "name", "description", "type", "created", "modified", "updated", "last_verified", "source", "when", "cues", "pinned", "metadata",
+    "tags", "stale_after", "status", "supersedes", "superseded_by", "sources", "verified",
 ];
 
 /// Parses the frontmatter, if there is one. `start` is behind a byte order mark.

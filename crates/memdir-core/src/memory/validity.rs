@@ -191,6 +191,18 @@ impl Validity {
         self.stale_after.filter(|last| today > *last).map(|_| Outdated::Stale)
     }
 
+    /// What an entrypoint line says about the memory beside its description, for readers of the line alone.
+    pub fn mark(&self) -> Option<String> {
+        if let Some(successor) = self.superseded_by.first() {
+            return Some(superseded_mark(successor));
+        }
+        match (self.status, self.stale_after) {
+            (Some(MemoryStatus::Deprecated), _) => Some("(deprecated)".to_owned()),
+            (_, Some(last)) => Some(format!("(valid until {last})")),
+            (_, None) => None,
+        }
+    }
+
     /// The sources that are files of the project with the content they had.
     pub fn anchors(&self) -> impl Iterator<Item = (&str, &str, Option<(u64, u64)>)> {
         self.sources.iter().filter_map(|source| match source {
@@ -198,6 +210,11 @@ impl Validity {
             _ => None,
         })
     }
+}
+
+/// Marks a memory that this one replaces.
+pub(crate) fn superseded_mark(successor: &str) -> String {
+    format!("(superseded by {successor})")
 }
 
 /// Parses the fields. `field` returns the source of a field's value with its position. What is invalid is returned with the position of
@@ -243,7 +260,7 @@ pub(super) fn parse<'t>(field: impl Fn(&str) -> Option<(&'t str, usize)>) -> (Va
         problems.extend(excess("verified", &values, at));
         out.verified.extend(values.iter().take(limits::VALIDITY_ITEMS).filter_map(verification));
         if out.verified.len() < values.len().min(limits::VALIDITY_ITEMS) {
-            problems.push((at, "verified is not a list of by and at, with a date such as 2026-03-01".to_owned()));
+            problems.push((at, "verified must be a list of entries with by and at, a date such as 2026-03-01".to_owned()));
         }
     }
     (out, problems)

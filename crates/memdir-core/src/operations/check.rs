@@ -150,15 +150,8 @@ impl Checked {
 
 /// Instruction files for agents in a project. Memories should not repeat them.
 const INSTRUCTION_FILES: &[&str] = &[
-    "CLAUDE.md",
-    ".claude/CLAUDE.md",
-    "CLAUDE.local.md",
-    "AGENTS.md",
-    "GEMINI.md",
-    ".cursorrules",
-    ".github/copilot-instructions.md",
-    "CONVENTIONS.md",
-    "CONTRIBUTING.md",
+    "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
+    "CONVENTIONS.md", "CONTRIBUTING.md",
 ];
 
 /// Checks the whole space.

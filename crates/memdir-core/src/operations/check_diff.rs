@@ -117,7 +117,7 @@ impl DoubtReason {
                 format!("mentions {} (line {line}), which the change removes", code(text))
             }
             DoubtReason::RemovedSymbol { text, line } => format!("mentions {} (line {line}), which the change removes", code(text)),
-            DoubtReason::ChangedSymbol { text, line } => format!("mentions {} (line {line}) of changed lines", code(text)),
+            DoubtReason::ChangedSymbol { text, line } => format!("mentions {} (line {line}), which is in changed lines", code(text)),
             DoubtReason::ChangedPath { text, line } => format!("mentions {} (line {line}), which the change modifies", code(text)),
         }
     }

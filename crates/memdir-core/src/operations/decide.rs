@@ -53,6 +53,16 @@ pub enum DecisionOutcome {
 /// Accepts a candidate under the name that it proposes, or under another one.
 pub(crate) fn accept(store: &dyn Store, context: &Context, name: &MemoryPath, new_name: Option<&MemoryPath>) -> Result<DecidedCandidate> {
     let (path, entry) = inbox::find_entry(store, name)?;
+    if let Some(new_name) = new_name.filter(|new_name| inbox::is_in_inbox(store, new_name)) {
+        return Err(Error::bad_input(
+            format!("name {:?}", new_name.name()),
+            "it is in the inbox, so the candidate would not become a memory",
+        ));
+    }
+    if new_name.is_some() && entry.changes_memory() {
+        let why = format!("it changes the memory {:?}, so it cannot be accepted under another name", entry.proposes);
+        return Err(Error::bad_input(format!("candidate {:?}", entry.name), why));
+    }
     let target = MemoryPath::parse(&entry.proposes)?;
     match entry.kind {
         Some(CandidateKind::Violated) => change_rule(store, context, &path, &entry, &target),
@@ -136,7 +146,16 @@ fn remove_memory(
     entry: &InboxEntry,
     memory: &MemoryPath,
 ) -> Result<DecidedCandidate> {
-    decide(store, context, path, entry, memory, DecisionOutcome::Removed, |_, _| Ok(None))
+    decide(store, context, path, entry, memory, DecisionOutcome::Removed, |_, memory| {
+        let text = write::utf8(&memory.path, &memory.bytes)?;
+        match Memory::parse(text).0.when() {
+            Some(_) => Ok(None),
+            None => {
+                let why = format!("it proposes to remove {:?}, which is not a rule", memory.path.name());
+                Err(Error::bad_input(format!("candidate {:?}", entry.name), why))
+            }
+        }
+    })
 }
 
 /// Removes a candidate and gives a memory the bytes that `edit` returns, in one change.

@@ -3,6 +3,7 @@
 use crate::{
     base::{
         error::{Error, Result},
+        line_diff,
         path::MemoryPath,
         version::Version,
     },
@@ -10,7 +11,6 @@ use crate::{
     store::{ChangeFilter, FileChange, Store},
 };
 use serde::Serialize;
-use similar::TextDiff;
 
 /// The versions to compare.
 #[derive(Debug, Clone)]
@@ -103,8 +103,5 @@ pub fn file_diff(store: &dyn Store, file: &FileChange) -> Result<String> {
 
 /// Returns the unified diff of two texts; empty if they are equal.
 pub fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
-    if from == to {
-        return String::new();
-    }
-    TextDiff::from_lines(from, to).unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string()
+    line_diff::unified(&format!("a/{path}"), &format!("b/{path}"), from, to)
 }

@@ -22,16 +22,22 @@ mod superseded;
 mod validate;
 mod words;
 
-pub use apply::{ApplyDream, DreamApplied, LeftOut, apply};
+pub use apply::{ApplyDream, DreamApplied, LeftOut, apply, obstacle};
 pub use assemble::dream;
 pub use format::render;
-pub use operation_list::{operation_list, plan_from_operations};
+pub use operation_list::{combined, operation_list, plan_from_operations};
 pub use parse::parse;
 pub use prompt::{DreamPiece, DreamPrompt, dream_prompt};
 pub use request::{Dream, DreamProgress};
 pub use shelf::{DreamShelf, DreamState, KeptPlan, LogProgress, PlanState};
 
-use crate::base::{path::MemoryPath, version::Version};
+use crate::{
+    base::{
+        path::{MemoryPath, strip_md},
+        version::Version,
+    },
+    secrets,
+};
 use jiff::{Timestamp, civil::Date};
 use serde::Serialize;
 
@@ -211,8 +217,15 @@ pub enum DreamChange {
         /// Its version in the plan.
         version: Version,
     },
-    /// The memory gets its entrypoint line; its text stays.
+    /// The memory gets its line in the entrypoint, also if the line is on a page; its text stays.
     List {
+        /// The memory.
+        path: MemoryPath,
+        /// Its version in the plan.
+        version: Version,
+    },
+    /// The entrypoint line of the memory moves to a page; its text stays.
+    Page {
         /// The memory.
         path: MemoryPath,
         /// Its version in the plan.
@@ -228,8 +241,14 @@ impl DreamChange {
             | DreamChange::New { path, .. }
             | DreamChange::Move { path, .. }
             | DreamChange::Relink { path, .. }
-            | DreamChange::List { path, .. } => path,
+            | DreamChange::List { path, .. }
+            | DreamChange::Page { path, .. } => path,
         }
+    }
+
+    /// Whether the change touches the memory itself, and not only its entrypoint line.
+    pub fn is_of_memory(&self) -> bool {
+        !matches!(self, DreamChange::List { .. } | DreamChange::Page { .. })
     }
 
     /// The version that the file must have; `None` for a new one.
@@ -239,12 +258,31 @@ impl DreamChange {
             DreamChange::Write { version, .. }
             | DreamChange::Move { version, .. }
             | DreamChange::Relink { version, .. }
-            | DreamChange::List { version, .. } => Some(*version),
+            | DreamChange::List { version, .. }
+            | DreamChange::Page { version, .. } => Some(*version),
         }
     }
 }
 
+impl DreamPlan {
+    /// The plan as it is shown, with secrets redacted. The file of a plan has the texts that are written.
+    pub fn redacted(mut self) -> DreamPlan {
+        for change in self.operations.iter_mut().flat_map(|operation| &mut operation.changes) {
+            if let DreamChange::Write { text, .. } | DreamChange::New { text, .. } = change {
+                *text = secrets::redact(text).into_owned();
+            }
+        }
+        self
+    }
+}
+
 impl DreamOperation {
+    /// The days of the logs it was derived from.
+    pub(super) fn log_days(&self) -> impl Iterator<Item = Date> {
+        let logs = self.sources.iter().filter(|_| self.reason == DreamReason::Log);
+        logs.filter_map(|(path, _)| strip_md(path.file_name()).parse().ok())
+    }
+
     /// The files it changes, with the new names of moved ones.
     pub fn files(&self) -> impl Iterator<Item = &MemoryPath> {
         self.changes.iter().flat_map(|change| match change {
@@ -260,17 +298,25 @@ impl DreamOperation {
             _ => None,
         });
         let moved: Vec<(&str, &str)> = moved.collect();
-        let main = self.changes.iter().find(|change| !matches!(change, DreamChange::Move { .. } | DreamChange::Relink { .. }));
-        let main = main.map_or("", |change| change.path().name());
+        let is_main =
+            |change: &&DreamChange| !matches!(change, DreamChange::Move { .. } | DreamChange::Relink { .. } | DreamChange::Page { .. });
+        let main = self.changes.iter().find(is_main);
+        let paged: Vec<&str> = self
+            .changes
+            .iter()
+            .filter_map(|change| if let DreamChange::Page { path, .. } = change { Some(path.name()) } else { None })
+            .collect();
+        let main = main.map_or("no memory", |change| change.path().name());
         let names = |names: Vec<&str>| match names.as_slice() {
             [one] => (*one).to_owned(),
             [one, two] => format!("{one} and {two}"),
             [one, rest @ ..] => format!("{one} and {} more", rest.len()),
-            [] => String::new(),
+            [] => "no memory".to_owned(),
         };
         match self.action {
             DreamAction::Create | DreamAction::Update => format!("{} {main}", self.action.as_str()),
             DreamAction::Merge => format!("merge {} into {main}", names(moved.iter().map(|(from, _)| *from).collect())),
+            DreamAction::Move if moved.is_empty() => format!("move {} to a page of the entrypoint", names(paged)),
             DreamAction::Move => moved.first().map_or_else(String::new, |(from, to)| format!("move {from} to {to}")),
             DreamAction::Archive => format!("archive {}", names(moved.iter().map(|(from, _)| *from).collect())),
         }

@@ -31,16 +31,19 @@ impl DreamSummary {
     /// The summary in lines for people and models.
     pub fn lines(&self, now: Timestamp) -> Vec<String> {
         let ago = |at: Option<Timestamp>| at.map_or("never".to_owned(), |at| time::relative(now, at));
-        let did = self.last_applied.map_or(String::new(), |_| format!(", {} operations", self.operations));
+        let did = self
+            .last_applied
+            .map_or(String::new(), |_| format!(", {} operation{}", self.operations, if self.operations == 1 { "" } else { "s" }));
+        let sessions = format!("{} session{}", self.min_sessions, if self.min_sessions == 1 { "" } else { "s" });
         let due = match self.hours_passed {
-            true => "now".to_owned(),
-            false => format!("{} h after the last one", self.min_hours),
+            true => format!("after {sessions}"),
+            false => format!("after {} h and {sessions}", self.min_hours),
         };
         vec![
             format!("last distilled: {}{did}", ago(self.last_applied)),
             format!("logs distilled through: {}", self.logs_through.map_or("none".to_owned(), |day| day.to_string())),
             format!("last plan: {}; {} waiting to be applied", ago(self.last_plan), self.open_plans),
-            format!("next due: {due}, or after {} sessions", self.min_sessions),
+            format!("next due: {due}"),
             format!("automatic plans: {}", if self.auto { "on" } else { "off" }),
         ]
     }

@@ -6,7 +6,7 @@ use crate::{
     memory::edit::{self as text_edit, Needle},
     operations::{
         context::Context,
-        read,
+        inbox, read,
         write::{self, Saved},
     },
     store::{Expect, FileEdit, Role, Store, Verb, change_with},
@@ -50,6 +50,7 @@ pub(crate) fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Resu
         let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
         let bytes = edited.text.into_bytes();
         let bytes = if request.final_newline { write::with_final_newline(bytes) } else { bytes };
+        inbox::check_evidence(view, &stored.path, Some(&stored.bytes), &bytes)?;
         let warnings = write::check_secrets(context, Some(&stored.bytes), &bytes)?;
         let kept = upkeep::set_line(view, &context.entrypoint_cache, &stored.path, &bytes)?;
         let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];

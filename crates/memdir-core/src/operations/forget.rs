@@ -4,15 +4,16 @@
 use crate::{
     base::{
         error::Result,
+        limits,
         path::MemoryPath,
         phrase::{FORGOTTEN, Phrase},
         text,
     },
     entrypoint::upkeep,
     memory::Memory,
-    operations::context::Context,
+    operations::{context::Context, inbox},
     secrets,
-    store::{self, FileEdit, Role, Store, Verb, View, change_with, mounts},
+    store::{self, Entry, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -63,17 +64,37 @@ pub struct ForgottenMemories {
 /// Finds the places of a space that have the words.
 pub(crate) fn find_forgettable(store: &dyn Store, phrase: &Phrase) -> Result<ForgetFound> {
     let mut found = ForgetFound { versions: store.count_in_history(phrase)?, ..ForgetFound::default() };
-    for entry in store.list("")?.entries {
+    for entry in entries(store)? {
         let Some(stored) = store::if_readable(store.get(&entry.path))? else { continue };
         let in_name = phrase.is_in(entry.path.as_str());
         if !in_name && !phrase.is_in(&stored.bytes) {
             continue;
         }
         let read_only = store.check_writable(&entry.path).err().map(|error| error.to_string());
-        let whole = in_name || is_empty_without(phrase, &stored.bytes);
+        let read_only = read_only.or_else(|| too_large(store, &entry.path, &stored));
+        // A candidate is named after its words, and what is left of its evidence proves nothing.
+        let whole = in_name || inbox::is_in_inbox(store, &entry.path) || is_empty_without(phrase, &stored.bytes);
         found.files.push(ForgetFile { path: entry.path, whole, read_only, lines: lines(phrase, &stored.bytes) });
     }
     Ok(found)
+}
+
+/// The files of all mounts, also of those that lists leave out, such as the inbox.
+fn entries(view: &dyn View) -> Result<Vec<Entry>> {
+    let mut all = view.list("")?.entries;
+    for mount in view.mounts().iter().filter(|mount| mount.apart) {
+        all.extend(view.list(&mount.prefix)?.entries);
+    }
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.dedup_by(|a, b| a.path == b.path);
+    Ok(all)
+}
+
+/// Why a file cannot be written, if it has more bytes than memdir writes.
+fn too_large(view: &dyn View, path: &MemoryPath, stored: &Stored) -> Option<String> {
+    let limit = mounts::mount_of(view, path).map_or(limits::MEMORY_BYTES, |mount| mount.file_bytes);
+    let size = stored.bytes.len();
+    (size > limit).then(|| format!("it has {size} bytes, and memdir writes at most {limit}; remove the words with an editor"))
 }
 
 /// Redacts the words in all writable files, in one change, and then rewrites the history. If it is interrupted, running it again
@@ -83,6 +104,8 @@ pub(crate) fn forget(store: &dyn Store, context: &Context, phrase: &Phrase) -> R
     let writable = || found.files.iter().filter(|file| file.read_only.is_none());
     let mut out = ForgottenMemories::default();
     if writable().next().is_some() {
+        // A running conversation may still have the evidence of a candidate, which would be proposed again.
+        inbox::record_decisions(store, writable().map(|file| (&file.path, None)))?;
         let mut touches: Vec<MemoryPath> = writable().map(|file| file.path.clone()).collect();
         touches.extend(store.mounts().iter().filter_map(|mount| mounts::entrypoint_path(&mount.prefix).ok()));
         touches.retain(|path| store.check_writable(path).is_ok());
@@ -101,16 +124,21 @@ pub(crate) fn forget(store: &dyn Store, context: &Context, phrase: &Phrase) -> R
 /// The edits of all files that have the words, and of the entrypoint lines that follow from them.
 fn redactions(view: &dyn View, context: &Context, phrase: &Phrase) -> Result<Vec<FileEdit>> {
     let mut edits: BTreeMap<MemoryPath, FileEdit> = BTreeMap::new();
-    for entry in view.list("")?.entries {
+    for entry in entries(view)? {
         view.check_stopped()?;
         if view.check_writable(&entry.path).is_err() {
             continue;
         }
         let Some(stored) = store::if_readable(view.get(&entry.path))? else { continue };
+        // One file that memdir cannot write must not keep all others from being forgotten; it is reported as remaining.
+        if too_large(view, &entry.path, &stored).is_some() {
+            continue;
+        }
         let is_maintained = mounts::file_kind(view, &entry.path).is_maintained();
         let role = if is_maintained { Role::Entrypoint } else { Role::Memory };
         let bytes = match phrase.redact_bytes(&stored.bytes) {
             _ if phrase.is_in(entry.path.as_str()) => None,
+            Some(_) if inbox::is_in_inbox(view, &entry.path) => None,
             Some(_) if !is_maintained && is_empty_without(phrase, &stored.bytes) => None,
             Some(bytes) => Some(bytes),
             None => continue,

@@ -30,7 +30,7 @@ pub fn history(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> 
     Ok(changes)
 }
 
-/// Returns the changes of the whole space. Proposed candidates are omitted: nobody asked for them, so nobody looks for them there. A
+/// Returns the changes of the whole space. Proposed candidates are omitted: they are memdir's own suggestions, not changes that a person or an agent made. A
 /// change that is named by its id is always found.
 fn without_proposals(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> {
     if filter.id.is_some() {

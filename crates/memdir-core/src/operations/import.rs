@@ -232,6 +232,8 @@ fn one(
         return skipped(format!("{} exceeds the limit of {} for a memory", human(incoming.text.len()), human(limits::MEMORY_BYTES)));
     }
     let wanted = names::path(&request.under, &incoming.name)?;
+    // Other programs have folders of that name too, and here it contains candidates only.
+    let wanted = if inbox::is_in_inbox(view, &wanted) { wanted.prefixed("notes") } else { wanted };
     // A file that listings hide still occupies its name.
     let there = view.get(&wanted)?;
     let has_text = there.as_ref().is_some_and(|stored| contains_text(&text::decode(&stored.bytes).0, &incoming.text));
@@ -258,7 +260,7 @@ fn one(
         // An existing file keeps its name.
         _ => there.unwrap_or(wanted),
     };
-    if let Err(error) = view.check_writable(&path).and_then(|()| inbox::refuse_new_file(view, &path)) {
+    if let Err(error) = view.check_writable(&path) {
         return skipped(error.to_string());
     }
     let name = path.name().to_owned();

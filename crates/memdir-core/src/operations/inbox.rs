@@ -6,10 +6,12 @@ mod candidate_file;
 mod decided;
 mod known;
 mod propose;
+mod transfer;
 
 use crate::{
     base::{
         error::{Error, Result},
+        limits,
         path::{MemoryPath, strip_md},
         text,
     },
@@ -25,6 +27,7 @@ pub(crate) use known::find as find_known;
 pub use propose::Proposed;
 pub(crate) use propose::propose;
 use serde::Serialize;
+pub(crate) use transfer::transfer;
 
 /// The folder of the inbox that holds rejected candidates.
 pub(crate) const REJECTED: &str = "rejected";
@@ -100,9 +103,17 @@ pub(crate) fn rejected_candidates(store: &dyn Store) -> Result<Vec<InboxEntry>> 
 pub(crate) fn find_entry(store: &dyn Store, name: &MemoryPath) -> Result<(MemoryPath, InboxEntry)> {
     let prefix = prefix(store)?;
     let path = if name.is_under(prefix) { name.clone() } else { name.prefixed(prefix) };
-    let stored = store.get(&path)?.ok_or_else(|| read::not_found(store, &path))?;
+    let stored = store.get(&path)?.ok_or_else(|| not_found(store, prefix, &path))?;
     let entry = InboxEntry::parse(prefix, &stored);
     Ok((stored.path, entry))
+}
+
+/// The error for a candidate that does not exist, with similar names of open ones.
+fn not_found(store: &dyn Store, prefix: &str, path: &MemoryPath) -> Error {
+    let open = entries(store, prefix).unwrap_or_default().into_iter().filter(|entry| !entry.rejected);
+    let names: Vec<String> = open.map(|entry| entry.name).collect();
+    let near = text::near(path.name(), names.iter().map(String::as_str), limits::NEAR_NAMES);
+    Error::NoCandidate { name: path.to_string(), near }
 }
 
 /// Whether a name belongs to the inbox of the space.
@@ -117,6 +128,18 @@ pub(crate) fn refuse_new_file(view: &dyn View, path: &MemoryPath) -> Result<()> 
     }
     let why = "the inbox contains only candidates, which are never recalled; save the memory under another name";
     Err(Error::ReadOnly { path: path.to_string(), why: why.into() })
+}
+
+/// Fails if a change of a candidate's text would change its evidence: what the person typed, where, and what is decided about.
+pub(crate) fn check_evidence(view: &dyn View, path: &MemoryPath, old: Option<&[u8]>, new: &[u8]) -> Result<()> {
+    let Some(old) = old.filter(|_| is_in_inbox(view, path)) else { return Ok(()) };
+    match candidate_file::changed_evidence(old, new) {
+        Some(field) => {
+            let why = format!("`{field}:` of a candidate is evidence; only its text, description and `when:` can be changed");
+            Err(Error::ReadOnly { path: path.to_string(), why })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the bytes that a file has after a move. A candidate that becomes a memory has its evidence in `source` and no fields of
@@ -152,8 +175,8 @@ pub(crate) fn rejected_path(view: &dyn View, path: &MemoryPath) -> Result<Memory
 fn accepted_bytes(stored: &Stored) -> Result<Vec<u8>> {
     let entry = InboxEntry::parse("", stored);
     if entry.changes_memory() {
-        let why = format!("it proposes a change of {:?}, which only the user accepts: memdir inbox accept", entry.proposes);
-        return Err(Error::bad_input("name", why));
+        let why = format!("it proposes a change of {:?}, which only the user can accept, with: memdir inbox accept", entry.proposes);
+        return Err(Error::bad_input(format!("candidate {:?}", stored.path.name()), why));
     }
     Ok(memory_text(stored, &entry).into_bytes())
 }

@@ -7,7 +7,7 @@ use crate::{
         path::MemoryPath,
     },
     entrypoint::upkeep,
-    operations::{context::Context, write},
+    operations::{context::Context, inbox, write},
     store::{Change, FileEdit, Role, Store, Stored, Verb, View},
 };
 
@@ -36,6 +36,7 @@ pub(crate) fn rewrite(
         let old = there.as_ref().map(|stored| stored.bytes.as_slice());
         let bytes = plan(view, old)?;
         // Warnings about likely secrets are dropped: the other system's answers have no place for them.
+        inbox::check_evidence(view, path, old, &bytes)?;
         write::check_secrets(context, old, &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         edits.extend(upkeep::set_line(view, &context.entrypoint_cache, path, &bytes)?.edits);

@@ -82,7 +82,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
             }
         }
         if let Some(message) = request.message {
-            for met in message::matching_memories(store, table, &ends(message)) {
+            for met in message::matching_memories(table, &ends(message)) {
                 push(&mut wanted, Wanted::new(&met.path.clone(), None, Some(met)));
             }
         }
@@ -115,7 +115,8 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
 /// Replaces superseded memories by their successors, and marks outdated ones.
 fn by_validity<'a>(wanted: Vec<Wanted<'a>>, table: &RecallTable, store: &dyn Store, context: &Context) -> Vec<Wanted<'a>> {
     let successions = table.successions(store);
-    let today = context.clock.now().to_zoned(context.clock.zone()).date();
+    // Finding the time zone of the system reads many files.
+    let today = || context.clock.now().to_zoned(context.clock.zone()).date();
     let mut out: Vec<Wanted<'a>> = Vec::with_capacity(wanted.len());
     for mut one in wanted {
         if let Some(successor) = successions.successor(&one.path).cloned() {
@@ -148,7 +149,18 @@ pub(crate) fn explain(
         None => None,
     };
     let table = RecallTable::read(store, request.cache, context.clock.now())?;
-    Ok(message::explain(store, &table, &ends(request.message.unwrap_or_default()), name.as_ref()))
+    let mut explained = message::explain(&table, &ends(request.message.unwrap_or_default()), name.as_ref());
+    let (successions, today) = (table.successions(store), context.clock.now().to_zoned(context.clock.zone()).date());
+    for one in &mut explained {
+        let Some(path) = table.path_of(&one.name) else { continue };
+        one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
+            (Some(successor), _) => Some(format!("superseded by {}, which is recalled in its place", successor.name())),
+            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale since {last}, so it ranks below the others")),
+            (None, Some((why, _))) => Some(format!("{why}, so it ranks below the others")),
+            (None, None) => None,
+        };
+    }
+    Ok(explained)
 }
 
 /// Places that are reserved for matches of the message, however many memories are pinned.

@@ -192,7 +192,7 @@ fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
     }
     let all = in_effect(store)?;
     let undo = all.into_iter().find(|other| other.verb == Verb::Undo && other.undoes.as_ref() == Some(&change.id));
-    undo.ok_or_else(|| Error::no_change(format!("change {} is not undone", change.id)))
+    undo.ok_or_else(|| Error::no_change(format!("change {} has not been undone", change.id)))
 }
 
 fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> Result<Undone> {

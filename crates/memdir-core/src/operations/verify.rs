@@ -73,7 +73,8 @@ pub struct Verified {
     pub change: Option<ChangeId>,
 }
 
-/// Looks up what a memory mentions and, if everything exists, sets its `last_verified` to today.
+/// Looks up what a memory mentions and, if everything exists or the caller says so, sets its `last_verified` to today and its anchored
+/// sources to the files as they are now.
 pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Result<Verified> {
     let stored = store.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
     let text = write::utf8(&stored.path, &stored.bytes)?;
@@ -101,7 +102,10 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
     }
     let is_true = out.gone.is_empty() && !out.anchors.iter().any(AnchorState::is_broken);
     if is_true || request.anyway {
-        out.change = stamp(store, context, &stored.path)?;
+        out.change = stamp(store, context, &stored.path, &|text| match request.history {
+            Some(history) => anchors::with_current_anchors(text, &out.anchors, history),
+            None => text.to_owned(),
+        })?;
         out.stamped = true;
     }
     Ok(out)
@@ -212,11 +216,12 @@ fn look_up(project: Option<&Project>, named: Vec<Mention>, text: &str) -> Vec<(M
     named.into_iter().zip(there).collect()
 }
 
-fn stamp(store: &dyn Store, context: &Context, path: &MemoryPath) -> Result<Option<ChangeId>> {
+/// Records the date, in the text that `renew` returns.
+fn stamp(store: &dyn Store, context: &Context, path: &MemoryPath, renew: &dyn Fn(&str) -> String) -> Result<Option<ChangeId>> {
     let today = context.clock.now().to_zoned(context.clock.zone()).date().to_string();
     let change = store.change(&context.intent(Verb::Edit), std::slice::from_ref(path), &mut |view| {
         let stored = view.get(path)?.ok_or_else(|| Error::NotFound { path: path.to_string(), near: Vec::new() })?;
-        let (memory, _) = Memory::parse(write::utf8(&stored.path, &stored.bytes)?);
+        let (memory, _) = Memory::parse(&renew(write::utf8(&stored.path, &stored.bytes)?));
         let text = memory.with_field("last_verified", Some(&today));
         Ok(vec![FileEdit { path: stored.path, bytes: Some(text.into_bytes()), role: Role::Memory }])
     })?;

@@ -140,7 +140,9 @@ pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Re
         }
         let limit = mounts::mount_of(view, &path).map_or(limits::MEMORY_BYTES, |mount| mount.file_bytes);
         let bytes = new_bytes(request, there.as_ref(), limit)?;
-        let warnings = check_secrets(context, there.as_ref().map(|stored| stored.bytes.as_slice()), &bytes)?;
+        let old = there.as_ref().map(|stored| stored.bytes.as_slice());
+        inbox::check_evidence(view, &path, old, &bytes)?;
+        let warnings = check_secrets(context, old, &bytes)?;
         let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
         let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;
         edits.extend(kept.edits);

@@ -2,13 +2,12 @@
 
 use super::{
     RecallFeatures, opt_out,
-    score::{self, ScoredRow},
+    score::{ScoredRow, Scores},
     table::RecallTable,
 };
 use crate::{
     base::path::MemoryPath,
     search::analysis::{Analyser, pasted},
-    store::{Source, Store, mounts},
 };
 use serde::Serialize;
 
@@ -44,12 +43,12 @@ impl MessageMatch {
 }
 
 /// Returns the memories that a message is about, best first. Conversations, entrypoints and their pages do not count.
-pub fn matching_memories(store: &dyn Store, table: &RecallTable, message: &str) -> Vec<MessageMatch> {
+pub fn matching_memories(table: &RecallTable, message: &str) -> Vec<MessageMatch> {
     if opt_out::asks_for_none(message) {
         return Vec::new();
     }
-    let scored = scored(store, table, message);
-    score::recalled(&scored).iter().map(|one| to_match(table, one)).collect()
+    let scores = scores(table, message);
+    scores.recalled().iter().filter_map(|one| to_match(table, &scores, one)).collect()
 }
 
 /// Why a memory is recalled for a message, or not.
@@ -66,6 +65,9 @@ pub struct RecallExplanation {
     pub missing: f32,
     /// The words of the message that it has, as stems with their weights, the weightiest first.
     pub matched: Vec<(String, f32)>,
+    /// Why another memory is shown in its place, or why it comes after the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validity: Option<String>,
 }
 
 /// What was decided about a memory.
@@ -85,15 +87,23 @@ pub enum RecallVerdict {
 }
 
 /// Explains the decision for every memory that has a word of the message, best first, and for `name` in any case.
-pub fn explain(store: &dyn Store, table: &RecallTable, message: &str, name: Option<&MemoryPath>) -> Vec<RecallExplanation> {
-    let scored = scored(store, table, message);
-    let bar = score::bar(&scored);
+pub fn explain(table: &RecallTable, message: &str, name: Option<&MemoryPath>) -> Vec<RecallExplanation> {
+    let scores = scores(table, message);
+    let bar = scores.bar();
     let ignored = opt_out::asks_for_none(message);
-    let mut explained: Vec<RecallExplanation> = scored.iter().map(|one| explanation(to_match(table, one), bar, ignored)).collect();
+    let matches = scores.all().iter().filter_map(|one| to_match(table, &scores, one));
+    let mut explained: Vec<RecallExplanation> = matches.map(|found| explanation(found, bar, ignored)).collect();
     if let Some(name) = name.filter(|name| explained.iter().all(|one| one.name != name.name())) {
         let verdict = if ignored { RecallVerdict::MemoryIgnored } else { RecallVerdict::NothingInCommon };
         let features = RecallFeatures::default();
-        explained.push(RecallExplanation { name: name.name().to_owned(), verdict, features, missing: bar, matched: Vec::new() });
+        explained.push(RecallExplanation {
+            name: name.name().to_owned(),
+            verdict,
+            features,
+            missing: bar,
+            matched: Vec::new(),
+            validity: None,
+        });
     }
     explained
 }
@@ -106,33 +116,39 @@ fn explanation(found: MessageMatch, bar: f32, ignored: bool) -> RecallExplanatio
         _ if missing > 0.0 => RecallVerdict::FarBelowBest,
         _ => RecallVerdict::Recalled,
     };
-    RecallExplanation { name: found.path.name().to_owned(), verdict, features: found.features, missing, matched: found.matched }
+    RecallExplanation {
+        name: found.path.name().to_owned(),
+        verdict,
+        features: found.features,
+        missing,
+        matched: found.matched,
+        validity: None,
+    }
 }
 
 impl RecallExplanation {
     /// The verdict in words.
     pub fn verdict_text(&self) -> String {
-        match self.verdict {
+        let verdict = match self.verdict {
             RecallVerdict::Recalled => "recalled".to_owned(),
             RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", self.missing),
             RecallVerdict::FarBelowBest => format!("not recalled: {:.2} too far below the best memory", self.missing),
             RecallVerdict::NothingInCommon => "not recalled: shares no word with the message".to_owned(),
             RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
+        };
+        match &self.validity {
+            Some(validity) => format!("{verdict}; {validity}"),
+            None => verdict,
         }
     }
 }
 
-fn scored(store: &dyn Store, table: &RecallTable, message: &str) -> Vec<ScoredRow> {
-    let is_memory = |path: &MemoryPath| {
-        mounts::file_kind(store, path).is_listed() && mounts::mount_of(store, path).is_none_or(|mount| mount.source == Source::Memory)
-    };
+fn scores<'a>(table: &'a RecallTable, message: &str) -> Scores<'a> {
     // Of a pasted log line each string is a sentence.
     let unfolded = pasted::unfold(message);
-    let message = unfolded.as_deref().unwrap_or(message);
-    let counts: Vec<bool> = table.rows().map(|(row, _)| is_memory(&row.path)).collect();
-    score::score_all(table, message, &|at| counts[at])
+    Scores::new(table, unfolded.as_deref().unwrap_or(message))
 }
 
-fn to_match(table: &RecallTable, one: &ScoredRow) -> MessageMatch {
-    MessageMatch { path: table.path(one.row).clone(), features: one.features, matched: one.matched.clone() }
+fn to_match(table: &RecallTable, scores: &Scores<'_>, one: &ScoredRow) -> Option<MessageMatch> {
+    Some(MessageMatch { path: table.path(one.row)?, features: one.features, matched: scores.matched(one) })
 }

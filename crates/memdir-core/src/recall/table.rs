@@ -2,7 +2,8 @@
 //! descriptions, bodies and cues. It is derived: every use compares it with the stamps of the files, and if anything is wrong
 //! with it the files are read again.
 
-mod encode;
+mod build;
+mod data;
 mod fields;
 
 use crate::{
@@ -19,29 +20,30 @@ use crate::{
     },
     recall::when::{self, Action, Strength, Tripwire, When},
     search::{analysis::Analyser, indexing::is_racy},
-    store::{self, Stamp, Store, mounts},
+    store::{self, Source, Stamp, Store, mounts},
 };
-pub(super) use encode::RowWords;
-use encode::WordTable;
+use build::{TableBuilder, unpack_stamp};
+pub(super) use data::{Posting, RowDetails, TableView};
+use data::{Section, TableBytes};
 use fields::Fields;
-pub(super) use fields::{ABOUT, BODY, NAME, PART};
+pub(super) use fields::{ABOUT, BODY, LINE, NAME, PART, count_of, length_factor};
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, fs, io::Write as _, path::Path};
+use std::{collections::HashMap, io::Write as _, path::Path};
 
 /// The tripwires, pins and words of a space.
 #[derive(Debug, Default)]
 pub struct RecallTable {
-    rows: Vec<TableRow>,
-    words: WordTable,
+    bytes: TableBytes,
+    extras: Vec<RowExtra>,
+    /// For each row: whether it is a memory. Entrypoints, their pages, tests and candidates are not.
+    is_memory: Vec<bool>,
 }
 
-/// What is known of one file besides its words.
+/// What only few memories have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TableRow {
-    pub(super) path: MemoryPath,
-    stamp: Stamp,
-    seen_ns: i64,
+struct RowExtra {
+    path: MemoryPath,
     #[serde(default, skip_serializing_if = "is_empty")]
     when: When,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -87,35 +89,58 @@ impl RecallTable {
     /// Returns the table of the files as they are now: rows of `cache` that are still current, and the rest read from the files. A
     /// changed table is written back to `cache` if possible.
     pub fn read(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<RecallTable> {
-        let old = cache.and_then(|cache| encode::decode(fs::read(cache).ok()?)).unwrap_or_default();
-        let is_archived = |path: &MemoryPath| mounts::file_kind(store, path) == mounts::FileKind::Archived;
-        let entries: Vec<_> = store.list("")?.entries.into_iter().filter(|entry| entry.path.is_md() && !is_archived(&entry.path)).collect();
-        let is_current =
-            |row: &TableRow, entry: &store::Entry| row.path == entry.path && row.stamp == entry.stamp && !is_racy(row.stamp, row.seen_ns);
+        let old = cache.and_then(RecallTable::open).unwrap_or_default();
+        let mut entries = store.list("")?.entries;
+        let mut is_memory = Vec::with_capacity(entries.len());
+        entries.retain(|entry| {
+            let kind = entry.path.is_md().then(|| mounts::file_kind(store, &entry.path));
+            let kind = kind.filter(|kind| *kind != mounts::FileKind::Archived);
+            if let Some(kind) = kind {
+                let of_memories = || mounts::mount_of(store, &entry.path).is_none_or(|mount| mount.source == Source::Memory);
+                is_memory.push(kind.is_listed() && of_memories());
+            }
+            kind.is_some()
+        });
+        let view = old.bytes.view();
         // Both are sorted, so an unchanged space is seen without looking anything up.
-        if old.rows.len() == entries.len() && old.rows.iter().zip(&entries).all(|(row, entry)| is_current(row, entry)) {
-            return Ok(old);
+        if view.rows() == entries.len() && entries.iter().enumerate().all(|(row, entry)| is_current(view, row, entry)) {
+            return Ok(RecallTable { is_memory, ..old });
         }
-        let known: HashMap<&str, usize> = old.rows.iter().enumerate().map(|(at, row)| (row.path.as_str(), at)).collect();
+        old.updated(store, cache, &entries, &is_memory, now)
+    }
+
+    /// Reads what has changed since.
+    fn updated(
+        &self,
+        store: &dyn Store,
+        cache: Option<&Path>,
+        entries: &[store::Entry],
+        is_memory: &[bool],
+        now: Timestamp,
+    ) -> Result<RecallTable> {
+        let view = self.bytes.view();
+        let known: HashMap<&str, usize> = (0..view.rows()).map(|row| (view.path(row), row)).collect();
         let seen_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
-        let mut rows = Vec::new();
-        let mut words = old.words.successor();
+        let mut built = TableBuilder::new(view);
+        let mut table = RecallTable::default();
         let mut analyser = Analyser::default();
-        for entry in &entries {
-            match known.get(entry.path.as_str()).filter(|at| is_current(&old.rows[**at], entry)) {
-                Some(at) => {
-                    rows.push(old.rows[*at].clone());
-                    words.copy(&old.words, *at);
+        for (entry, is_memory) in entries.iter().zip(is_memory) {
+            match known.get(entry.path.as_str()).filter(|row| is_current(view, **row, entry)) {
+                Some(row) => {
+                    built.copy(*row);
+                    table.extras.extend(self.extra(&entry.path).cloned());
                 }
                 None => {
-                    if let Some((row, fields)) = read_row(store, &entry.path, seen_ns, &mut analyser)? {
-                        rows.push(row);
-                        words.push(&fields);
-                    }
+                    let Some((extra, stamp, fields)) = read_row(store, &entry.path, &mut analyser)? else { continue };
+                    built.push(entry.path.as_str(), stamp, seen_ns, &fields);
+                    table.extras.extend(extra);
                 }
             }
+            table.is_memory.push(*is_memory);
         }
-        let table = RecallTable { rows, words: words.finish() };
+        debug_assert_eq!(built.len(), table.is_memory.len());
+        // A table that is too large for its file has no words: nothing is recalled then, and rules work.
+        table.bytes = built.finish(&table.extras, &table.is_memory).unwrap_or_default();
         if let Some(cache) = cache {
             // If this fails, the next recall reads the files again.
             let _ = table.save(cache);
@@ -123,26 +148,33 @@ impl RecallTable {
         Ok(table)
     }
 
+    fn open(file: &Path) -> Option<RecallTable> {
+        let bytes = TableBytes::open(file)?;
+        let extras = bytes.section(Section::Extras);
+        let extras = if extras.is_empty() { Vec::new() } else { serde_json::from_slice(extras).ok()? };
+        Some(RecallTable { bytes, extras, is_memory: Vec::new() })
+    }
+
     /// The memories with a tripwire that an action touches, with that tripwire and its strength, in the order of their names.
     pub fn tripped<'a>(&'a self, action: &Action<'_>) -> Vec<(&'a MemoryPath, &'a Tripwire, Strength)> {
-        let tripped = |row: &'a TableRow| row.when.trips(action).map(|wire| (&row.path, wire, row.when.strength_of(wire)));
-        self.rows.iter().filter_map(tripped).collect()
+        let tripped = |row: &'a RowExtra| row.when.trips(action).map(|wire| (&row.path, wire, row.when.strength_of(wire)));
+        self.extras.iter().filter_map(tripped).collect()
     }
 
     /// The memories with tripwires, in the order of their names.
     pub fn with_tripwires(&self) -> impl Iterator<Item = &MemoryPath> {
-        self.rows.iter().filter(|row| !is_empty(&row.when)).map(|row| &row.path)
+        self.extras.iter().filter(|row| !is_empty(&row.when)).map(|row| &row.path)
     }
 
     /// The memories that are always recalled.
     pub fn pinned(&self) -> impl Iterator<Item = &MemoryPath> {
-        self.rows.iter().filter(|row| row.pinned).map(|row| &row.path)
+        self.extras.iter().filter(|row| row.pinned).map(|row| &row.path)
     }
 
     /// Which memories are replaced by others of the same mount.
-    pub(crate) fn successions(&self, store: &dyn Store) -> Successions {
+    pub fn successions(&self, store: &dyn Store) -> Successions {
         let fields: Vec<SuccessionFields> = self
-            .rows
+            .extras
             .iter()
             .filter_map(|row| {
                 let RowValidity { supersedes, superseded_by, .. } = &**row.validity.as_ref()?;
@@ -154,56 +186,79 @@ impl RecallTable {
         if fields.is_empty() {
             return Successions::default();
         }
-        let names: HashMap<&str, &MemoryPath> = self.rows.iter().map(|row| (row.path.name(), &row.path)).collect();
+        let paths: Vec<MemoryPath> = (0..self.is_memory.len()).filter_map(|row| self.path(row)).collect();
+        let names: HashMap<&str, &MemoryPath> = paths.iter().map(|path| (path.name(), path)).collect();
         let mount = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone());
         Successions::new(&fields, |holder, name| names.get(name).filter(|path| mount(path) == mount(holder)).map(|path| (*path).clone()))
     }
 
-    /// Why a memory ranks behind others on this day, and the day after which it is stale.
-    pub(crate) fn outdated(&self, path: &MemoryPath, today: Date) -> Option<(Outdated, Option<Date>)> {
-        let at = self.rows.binary_search_by(|row| row.path.cmp(path)).ok()?;
-        let validity = self.rows[at].validity.as_ref()?;
+    /// Why a memory ranks behind others on a day, and the day after which it is stale. The day is asked for only if it matters.
+    pub(crate) fn outdated(&self, path: &MemoryPath, today: impl FnOnce() -> Date) -> Option<(Outdated, Option<Date>)> {
+        let validity = self.extra(path)?.validity.as_ref()?;
         if validity.deprecated {
             return Some((Outdated::Deprecated, None));
         }
-        validity.stale_after.filter(|last| today > *last).map(|last| (Outdated::Stale, Some(last)))
+        validity.stale_after.filter(|last| today() > *last).map(|last| (Outdated::Stale, Some(last)))
     }
 
-    /// The rows, in the order of their names, with their words.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&TableRow, RowWords<'_>)> {
-        self.rows.iter().zip(self.words.rows())
+    fn extra(&self, path: &MemoryPath) -> Option<&RowExtra> {
+        self.extras.binary_search_by(|row| row.path.cmp(path)).ok().map(|at| &self.extras[at])
+    }
+
+    /// The words of all rows.
+    pub(super) fn view(&self) -> TableView<'_> {
+        self.bytes.view()
+    }
+
+    /// Whether the frequencies of stems are those of the memories of now. Settings decide what is a memory, too.
+    pub(super) fn has_frequencies(&self) -> bool {
+        self.view().counted_with(&self.is_memory)
+    }
+
+    /// Whether a row is a memory.
+    pub(super) fn is_memory(&self, row: usize) -> bool {
+        self.is_memory.get(row).copied().unwrap_or_default()
+    }
+
+    /// The file with a name.
+    pub(crate) fn path_of(&self, name: &str) -> Option<MemoryPath> {
+        (0..self.view().rows()).filter_map(|row| self.path(row)).find(|path| path.name() == name)
     }
 
     /// The file of a row.
-    pub(super) fn path(&self, row: usize) -> &MemoryPath {
-        &self.rows[row].path
-    }
-
-    /// The stems by their ids.
-    pub(super) fn stems(&self) -> impl Iterator<Item = &str> {
-        self.words.stems()
+    pub(super) fn path(&self, row: usize) -> Option<MemoryPath> {
+        MemoryPath::parse(self.view().path(row)).ok()
     }
 
     fn save(&self, cache: &Path) -> std::io::Result<()> {
         // It has words of memories, which are their owner's alone.
         disk::create_private_dir(cache.parent().unwrap_or(cache))?;
-        let bytes = encode::encode(self)?;
-        disk::replace(cache, Replace::DERIVED, |file| file.write_all(&bytes))
+        disk::replace(cache, Replace::DERIVED, |file| file.write_all(self.bytes.all()))
     }
 }
 
-/// Reads the row of one file, or returns `None` if it is gone or unreadable.
-fn read_row(store: &dyn Store, path: &MemoryPath, seen_ns: i64, analyser: &mut Analyser) -> Result<Option<(TableRow, Fields)>> {
+/// Whether a row has the words of a file as it is now.
+fn is_current(view: TableView<'_>, row: usize, entry: &store::Entry) -> bool {
+    let (stamp, seen_ns) = unpack_stamp(view.stamp(row));
+    stamp == entry.stamp && !is_racy(stamp, seen_ns) && view.path(row) == entry.path.as_str()
+}
+
+/// Reads one file: what few memories have, its stamp and its words. Returns `None` if it is gone or unreadable.
+fn read_row(store: &dyn Store, path: &MemoryPath, analyser: &mut Analyser) -> Result<Option<(Option<RowExtra>, Stamp, Fields)>> {
     let Some(stored) = store::if_readable(store.get(path))? else { return Ok(None) };
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
-    let pinned = memory.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"));
-    let points = mounts::file_kind(store, &stored.path).is_maintained();
-    let fields = if points {
-        Fields::of_entrypoint(store, &stored.path, &memory, analyser)
+    let fields = if mounts::file_kind(store, path).is_maintained() {
+        Fields::of_entrypoint(store, path, &memory, analyser)
     } else {
-        Fields::of_memory(&stored.path, &memory, analyser)
+        Fields::of_memory(path, &memory, analyser)
     };
-    let (when, validity) = (when::parse_field(&memory).0, RowValidity::new(memory.validity()));
-    Ok(Some((TableRow { path: stored.path, stamp: stored.stamp, seen_ns, when, pinned, validity }, fields)))
+    let extra = RowExtra {
+        path: path.clone(),
+        when: when::parse_field(&memory).0,
+        pinned: memory.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1")),
+        validity: RowValidity::new(memory.validity()),
+    };
+    let has_any = !is_empty(&extra.when) || extra.pinned || extra.validity.is_some();
+    Ok(Some((has_any.then_some(extra), stored.stamp, fields)))
 }

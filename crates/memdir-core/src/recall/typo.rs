@@ -14,29 +14,36 @@ pub(super) fn is_one_slip(a: &str, b: &str) -> bool {
     swapped || a[same + 1..] == b[same + 1..]
 }
 
+/// Longer words are not compared for two slips. The analysis cuts words at this length, too.
+const LONGEST: usize = 96;
+
 /// Whether two words differ by at most two letters, where a swap of neighbours is one.
 fn is_two_slips(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > 2 {
+    if a.len().abs_diff(b.len()) > 2 || b.len() > LONGEST {
         return false;
     }
-    let mut rows: [Vec<usize>; 3] = [Vec::new(), (0..=b.len()).collect(), Vec::new()];
+    // The distances of the beginnings: one row for each letter of `a`, of which the last three are needed.
+    let mut rows = [[0_usize; LONGEST + 1]; 3];
+    (0..=b.len()).for_each(|j| rows[0][j] = j);
     for i in 1..=a.len() {
-        let mut row = vec![i];
+        let (this, last, before) = (i % 3, (i + 2) % 3, (i + 1) % 3);
+        rows[this][0] = i;
+        let mut least = i;
         for j in 1..=b.len() {
-            let mut best = (rows[1][j] + 1).min(row[j - 1] + 1).min(rows[1][j - 1] + usize::from(a[i - 1] != b[j - 1]));
+            let same = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[last][j] + 1).min(rows[this][j - 1] + 1).min(rows[last][j - 1] + same);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[0][j - 2] + 1);
+                best = best.min(rows[before][j - 2] + 1);
             }
-            row.push(best);
+            rows[this][j] = best;
+            least = least.min(best);
         }
-        if row.iter().min().is_some_and(|least| *least > 2) {
+        if least > 2 {
             return false;
         }
-        rows.rotate_left(1);
-        rows[1] = row;
     }
-    rows[1][b.len()] <= 2
+    rows[a.len() % 3][b.len()] <= 2
 }
 
 /// How well a word of the store fits a word of the message that no memory has, best first; `None` if it does not fit.
@@ -64,6 +71,11 @@ fn slips_are_told_from_other_words() {
         assert!(!is_one_slip(a, b), "{a} {b}");
     }
     assert_eq!(closeness("kuberentse", "kubernetes", false), Some(1));
+    assert_eq!(closeness("kuberntees", "kubernetes", false), Some(0), "one swap of neighbours");
+    assert_eq!(closeness("configration", "configuration", false), Some(0));
+    assert_eq!(closeness("confgration", "configuration", false), Some(1));
+    assert_eq!(closeness("confgraton", "configuration", false), None, "three letters are left out");
+    assert_eq!(closeness(&"ab".repeat(60), &"ab".repeat(61), false), None, "too long to be typed");
     assert_eq!(closeness("texturkompression", "textur", true), Some(2));
     assert_eq!(closeness("texturkompression", "textur", false), None);
     assert_eq!(closeness("cars", "bats", false), None);

@@ -2,8 +2,11 @@
 //! common a word is in the language cannot be learnt from fifty notes. English only; in other languages rarity alone decides.
 
 use super::typo;
-use crate::search::analysis::{self, Analyser, Word};
-use std::{collections::HashSet, sync::LazyLock};
+#[cfg(test)]
+use crate::search::analysis::Analyser;
+use crate::search::analysis::{self, Word};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// Words of conversation, politeness, time, number and requests, and the few that every coding task has. Stop words are not
 /// among them, because they are not looked up at all.
@@ -98,34 +101,41 @@ const PROGRAMMING: &str = "\
     string strings sure table task tasks test tests text trace true type types undo unknown update use used user users uses \
     using value values var variable variables version view void warning work worked working works write wrong";
 
-/// Everything that is known of words, as stems and as written.
-struct Lists {
-    everyday: HashSet<String>,
-    polite: HashSet<String>,
-    fillers: HashSet<String>,
-    /// The forms that a mistyped word may be meant as, so that it is not taken for a rare one.
-    written: Vec<&'static str>,
-}
+/// The stems of all lists, one a line, each with the letters of its lists: they are not stemmed again by every process. Generated and checked by a test.
+const STEMS: &str = include_str!("word-stems.txt");
+const EVERYDAY: u8 = 1;
+const POLITENESS: u8 = 2;
+const FILLER: u8 = 4;
+/// The letter of each list in [`STEMS`].
+const LETTERS: [(char, u8); 3] = [('e', EVERYDAY), ('p', POLITENESS), ('f', FILLER)];
 
-static LISTS: LazyLock<Lists> = LazyLock::new(|| {
-    let mut analyser = Analyser::default();
-    let mut stems = |lists: &[&str]| lists.iter().flat_map(|list| analyser.split_words(list)).map(|word| word.stem).collect();
-    Lists {
-        everyday: stems(&[WORDS, PROGRAMMING]),
-        polite: stems(&[POLITE]),
-        fillers: stems(&[FILLERS]),
-        written: [WORDS, PROGRAMMING, POLITE, FILLERS].iter().flat_map(|list| list.split_whitespace()).collect(),
-    }
+/// The lists that each stem is in.
+static LISTS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| {
+    let list = |letter: char| LETTERS.iter().filter(|(of_list, _)| *of_list == letter).fold(0, |all, (_, list)| all | list);
+    let lists = |letters: &str| letters.chars().fold(0, |all, letter| all | list(letter));
+    STEMS.lines().filter_map(|line| line.split_once(' ')).map(|(stem, letters)| (stem, lists(letters))).collect()
 });
+
+/// The forms that a mistyped word may be meant as, so that it is not taken for a rare one, by their length.
+static WRITTEN: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
+    let mut by_length: Vec<Vec<&str>> = Vec::new();
+    let listed = [WORDS, PROGRAMMING, POLITE, FILLERS].into_iter().flat_map(str::split_whitespace);
+    for word in listed.chain(analysis::STOP_WORDS.iter().copied()) {
+        if by_length.len() <= word.len() {
+            by_length.resize(word.len() + 1, Vec::new());
+        }
+        by_length[word.len()].push(word);
+    }
+    by_length
+});
+
+fn is_in(list: u8, stem: &str) -> bool {
+    LISTS.get(stem).is_some_and(|lists| lists & list != 0)
+}
 
 /// Whether a stem belongs to a function word of a language other than English.
 pub(super) fn is_filler(stem: &str) -> bool {
-    LISTS.fillers.contains(stem)
-}
-
-/// Whether a stem belongs to a word that is polite or asks for something, whatever it is.
-pub(super) fn is_polite(stem: &str) -> bool {
-    LISTS.polite.contains(stem)
+    is_in(FILLER, stem)
 }
 
 /// Whether a stem is a number of at most two digits: these count things or number lines, and mean nothing alone.
@@ -135,19 +145,40 @@ pub(super) fn is_small_number(stem: &str) -> bool {
 
 /// Whether a stem belongs to an everyday word.
 pub(super) fn is_everyday(stem: &str) -> bool {
-    LISTS.everyday.contains(stem)
+    is_in(EVERYDAY, stem)
 }
 
-/// Whether a word can say what a message is about: not a stop word, function word, number of two digits or single letter.
+/// Whether a word can say what a message is about: not a stop word, function word, polite word, number of two digits or single letter.
 pub(super) fn is_telling(word: &Word) -> bool {
     let is_letter = word.stem.len() == 1;
-    !word.stop && !is_letter && !is_small_number(&word.stem) && !is_polite(&word.stem) && !is_filler(&word.stem)
+    !word.stop && !is_letter && !is_small_number(&word.stem) && !is_in(POLITENESS | FILLER, &word.stem)
 }
 
 /// Whether a word, as written in lower case, is one slip away from a word that says nothing about the topic.
 pub(super) fn is_mistyped_common_word(written: &str) -> bool {
-    let near = |known: &&str| typo::is_one_slip(written, known);
-    LISTS.written.iter().any(near) || analysis::STOP_WORDS.iter().any(near)
+    let lengths = written.len().saturating_sub(1)..=written.len() + 1;
+    lengths.filter_map(|length| WRITTEN.get(length)).flatten().any(|known| typo::is_one_slip(written, known))
+}
+
+/// The stems of the lists are those that the analyser makes of them now. With UPDATE_DOCS=1 the file is written.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "writes a generated file of the sources if asked to")]
+fn the_stems_are_up_to_date() {
+    let mut analyser = Analyser::default();
+    let mut stems: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+    for ((letter, _), lists) in LETTERS.into_iter().zip([vec![WORDS, PROGRAMMING], vec![POLITE], vec![FILLERS]]) {
+        for word in lists.into_iter().flat_map(|list| analyser.split_words(list)) {
+            let letters = stems.entry(word.stem).or_default();
+            if !letters.contains(letter) {
+                letters.push(letter);
+            }
+        }
+    }
+    let made: String = stems.iter().map(|(stem, letters)| format!("{stem} {letters}\n")).collect();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/recall/word-stems.txt"), &made).unwrap();
+    }
+    assert_eq!(STEMS, made, "run this test with UPDATE_DOCS=1 to write the file again");
 }
 
 #[test]

@@ -12,7 +12,10 @@ use crate::{
         succession::{SuccessionFields, Successions},
         validity::Outdated,
     },
-    store::{self, Source, Store},
+    store::{
+        self, Source, Store,
+        mounts::{self, FileKind},
+    },
 };
 use jiff::civil::Date;
 use std::{
@@ -35,6 +38,10 @@ impl SuccessionCache {
             for name in names {
                 let Ok(path) = MemoryPath::parse(&name).map(|path| path.prefixed(&mount.prefix)) else { continue };
                 let Some(known) = view.known(&name) else { continue };
+                // What is archived replaces nothing: it is only searched on request.
+                if mounts::file_kind(store, &path) == FileKind::Archived {
+                    continue;
+                }
                 fields.extend(self.fields(store, path, known.version)?);
             }
         }
@@ -43,7 +50,8 @@ impl SuccessionCache {
             let name = MemoryPath::parse(name).ok()?;
             let inside = in_mount(mount, &name)?;
             let there = [format!("{inside}.md"), inside.to_owned()].into_iter().find(|name| view.known(name).is_some())?;
-            MemoryPath::parse(&there).ok().map(|path| path.prefixed(&mount.prefix))
+            let path = MemoryPath::parse(&there).ok()?.prefixed(&mount.prefix);
+            (mounts::file_kind(store, &path) != FileKind::Archived).then_some(path)
         };
         Ok(Successions::new(&fields, find))
     }

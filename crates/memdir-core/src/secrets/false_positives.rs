@@ -22,28 +22,8 @@ const PLACEHOLDER_BYTES: usize = 256;
 /// Whether the value declares itself to be a placeholder.
 pub(super) fn is_placeholder(value: &str) -> bool {
     const MARKERS: &[&str] = &[
-        "example",
-        "placeholder",
-        "your",
-        "redacted",
-        "changeme",
-        "change-me",
-        "change_me",
-        "dummy",
-        "xxxx",
-        "****",
-        "...",
-        "…",
-        "insert",
-        "<",
-        "${",
-        "{{",
-        "$(",
-        "12345678",
-        "01234567",
-        "abcdefgh",
-        "deadbeef",
-        "9876543",
+        "example", "placeholder", "your", "redacted", "changeme", "change-me", "change_me", "dummy", "xxxx", "****", "...", "…", "insert",
+        "<", "${", "{{", "$(", "12345678", "01234567", "abcdefgh", "deadbeef", "9876543",
     ];
     /// The signature of the sample token in explanations of JWT.
     const JWT_SAMPLE: &str = "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV";
@@ -109,32 +89,8 @@ fn is_plain_words(value: &str) -> bool {
 /// Whether a password is a stand-in word.
 fn is_stand_in(value: &str) -> bool {
     const STAND_INS: &[&str] = &[
-        "pass",
-        "passwd",
-        "password",
-        "pwd",
-        "pw",
-        "secret",
-        "token",
-        "root",
-        "admin",
-        "user",
-        "test",
-        "postgres",
-        "guest",
-        "mysql",
-        "redis",
-        "mongo",
-        "local",
-        "dev",
-        "development",
-        "key",
-        "api_key",
-        "apikey",
-        "credentials",
-        "mypassword",
-        "mysecret",
-        "default",
+        "pass", "passwd", "password", "pwd", "pw", "secret", "token", "root", "admin", "user", "test", "postgres", "guest", "mysql",
+        "redis", "mongo", "local", "dev", "development", "key", "api_key", "apikey", "credentials", "mypassword", "mysecret", "default",
         "demo",
     ];
     let lower = value.to_ascii_lowercase();

@@ -64,7 +64,7 @@ const fn reviewed(rule: SecretRule, severity: SecretSeverity, needs: Needs, entr
 }
 
 /// All rules. Of two that match the same range the earlier one is reported.
-pub(super) const RULES: [SecretRule; 88] = [
+pub(super) const RULES: [SecretRule; 89] = [
     // Keys themselves.
     SecretRule {
         needs: Needs::Byte(b'-'),
@@ -438,6 +438,18 @@ pub(super) const RULES: [SecretRule; 88] = [
         1.5,
         false_positives::dsn_password,
     ),
+    reviewed(
+        token(
+            "command-password",
+            "a password in a command of MySQL, MariaDB or sshpass",
+            &["mysql", "mariadb", "sshpass"],
+            r#"\b(?:sshpass[ \t]+-p[ \t]?|(?:mysql|mariadb)[a-z-]*[ \t](?:[ -~]*?[ \t])?-p)["'`]?(?P<v>[!-~--["'`$<]]{6,})"#,
+        ),
+        Refuse,
+        Needs::Byte(b'-'),
+        1.5,
+        false_positives::dsn_password,
+    ),
     // Only suspected.
     SecretRule {
         severity: Warn,
@@ -465,19 +477,7 @@ pub(super) const RULES: [SecretRule; 88] = [
             "assigned-secret",
             "a long random value assigned to a name such as secret or token",
             &[
-                "assword",
-                "ASSWORD",
-                "asswd",
-                "ASSWD",
-                "PWD",
-                "ecret",
-                "ECRET",
-                "oken",
-                "OKEN",
-                "key",
-                "Key",
-                "KEY",
-                "redential",
+                "assword", "ASSWORD", "asswd", "ASSWD", "PWD", "ecret", "ECRET", "oken", "OKEN", "key", "Key", "KEY", "redential",
                 "REDENTIAL",
             ],
             r#"(?i:(?P<pw>passw(?:or)?d|passphrase|pwd)|secret|token|api_?-?key|access_?-?key|auth_?-?key|private_?-?key|secret_?-?key|encryption_?-?key|signing_?-?key|app_?-?key|master_?-?key|credentials?)[A-Za-z0-9_-]{0,20}["'`*]{0,3}\s*(?:=>|:=|[:=])\s*\**["'`]?(?P<v>[!-~--["'`,;)<>|]]{8,})"#,

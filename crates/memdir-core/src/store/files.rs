@@ -11,8 +11,10 @@ mod journal;
 mod leftovers;
 mod lock;
 mod mount;
+mod mounted;
 mod outside;
 mod recover;
+mod rules;
 mod temps;
 mod walk;
 
@@ -31,16 +33,17 @@ use crate::{
 };
 use change::Locked;
 pub use contain::Links;
-pub use forget::{count_in_journal, forget_in_journal};
+pub use forget::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal};
 pub use history::JournalDamage;
 use jiff::Timestamp;
 use journal::Journal;
 pub use leftovers::LeftoverFiles;
 use lock::Lock;
-use mount::Mounted;
-pub(crate) use mount::may_match;
-pub use mount::{Mount, check_pattern, journal_name, real_path};
+pub use mount::{Mount, journal_name, real_path};
+use mounted::Mounted;
 use recover::Settler;
+pub(crate) use rules::may_match;
+pub use rules::{MountRules, check_pattern};
 use std::{
     collections::BTreeSet,
     fs::File,
@@ -76,7 +79,7 @@ impl FileStore {
             .collect::<Result<_>>()?;
         mounts.sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
         let (mounts, journals): (Vec<Mounted>, Vec<Journal>) = mounts.into_iter().unzip();
-        mount::check_apart(&mounts)?;
+        mounted::check_apart(&mounts)?;
         let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
         let journals = journals.into_iter().map(Mutex::new).collect();
         Ok(FileStore { mounts: mounts.into(), infos, journals, stop: Stop::default() })
@@ -136,7 +139,7 @@ impl FileStore {
         let mut all = Walk::default();
         for mount in self.mounts.iter() {
             let prefix = mount.info.prefix.as_str();
-            let Some(rel) = below(under, prefix) else { continue };
+            let Some(rel) = mounts::below_prefix(under, prefix) else { continue };
             if mount.info.apart && !under.starts_with(prefix) {
                 continue;
             }
@@ -150,11 +153,11 @@ impl FileStore {
                 }
             };
             let rules = walk::Rules {
-                hidden: mount.hidden,
+                hidden: mount.rules.enters_hidden(),
                 hides: &|rel| mount.hides(rel),
-                hides_folder: &|rel| mount.hides_folder(rel),
-                enters: &|rel| mount.enters(rel),
-                depth: mount.depth(),
+                hides_folder: &|rel| mount.rules.hides_folder(rel),
+                enters: &|rel| mount.rules.enters(rel),
+                depth: mount.rules.depth(),
                 stop: &self.stop,
             };
             let found = walk::walk(&open, mount.root.links().inside, rel, prefix, &rules)?;
@@ -452,18 +455,4 @@ fn read_file(file: File, path: MemoryPath) -> Result<Stored> {
         return Err(too_large(bytes.len() as u64));
     }
     Ok(Stored { version: Version::from_content(&bytes), path, bytes, stamp })
-}
-
-/// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.
-fn below<'a>(under: &'a str, prefix: &str) -> Option<&'a str> {
-    if under.is_empty()
-        || prefix == under
-        || (prefix.len() > under.len() && prefix.starts_with(under) && prefix.as_bytes()[under.len()] == b'/')
-    {
-        return Some("");
-    }
-    if prefix.is_empty() {
-        return Some(under);
-    }
-    under.strip_prefix(prefix)?.strip_prefix('/')
 }

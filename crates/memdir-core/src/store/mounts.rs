@@ -169,6 +169,20 @@ pub fn locate_index<'p, M: Prefixed>(mounts: &[M], path: &'p str) -> Option<(usi
     owners.min_by_key(|(_, rel)| rel.len())
 }
 
+/// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.
+pub fn below_prefix<'a>(under: &'a str, prefix: &str) -> Option<&'a str> {
+    if under.is_empty()
+        || prefix == under
+        || (prefix.len() > under.len() && prefix.starts_with(under) && prefix.as_bytes()[under.len()] == b'/')
+    {
+        return Some("");
+    }
+    if prefix.is_empty() {
+        return Some(under);
+    }
+    under.strip_prefix(prefix)?.strip_prefix('/')
+}
+
 /// Returns the mount that owns a path.
 pub fn mount_of<'v>(view: &'v dyn View, path: &MemoryPath) -> Option<&'v MountInfo> {
     locate(view.mounts(), path.as_str()).map(|(mount, _)| mount)

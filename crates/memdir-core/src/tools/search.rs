@@ -212,7 +212,8 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         }
     }
     if hits.is_empty() {
-        let _ = write!(out, "Nothing relevant is remembered ({} files searched).", answer.searched.files);
+        let files = answer.searched.files;
+        let _ = write!(out, "Nothing relevant is remembered ({files} file{} searched).", if files == 1 { "" } else { "s" });
     } else if answer.total > hits.len() {
         let _ = write!(out, "({} more; raise maxResults to see them)", answer.total - hits.len());
     }

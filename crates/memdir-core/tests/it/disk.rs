@@ -127,14 +127,7 @@ fn new_directories_are_synced_into_their_parents_before_a_change_is_acknowledged
     assert_eq!(
         synced,
         [
-            "",
-            "home",
-            "home/projects",
-            "home",
-            "home/journal",
-            "home/journal/shop",
-            "home/projects/shop",
-            "home/projects/shop/notes",
+            "", "home", "home/projects", "home", "home/journal", "home/journal/shop", "home/projects/shop", "home/projects/shop/notes",
             "home/projects/shop/notes/deep",
         ]
     );

@@ -2,6 +2,7 @@
 
 mod crash;
 mod hostile;
+mod lists;
 mod undo;
 
 use crate::project::{place, put, repository};
@@ -144,6 +145,19 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     Ask Ada first.
     ````
 
+    ### diff
+
+    ````diff
+    --- a/notes/deploy.md
+    +++ b/archive/notes/deploy.md
+     ---
+     name: Deploy rule
+     modified: 2026-01-05
+     ---
+
+     Never deploy the shop on Fridays, because nobody is on call.
+    ````
+
     ## 2. archive notes/empty
 
     Why: notes/empty has a heading and no text
@@ -151,6 +165,14 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     - reason: empty
     - confidence: 95 %
     - move: notes/empty.md@559dd9450e19281d7329cc52192a228f to archive/notes/empty.md
+
+    ### diff
+
+    ````diff
+    --- a/notes/empty.md
+    +++ b/archive/notes/empty.md
+     # Ideas
+    ````
     ");
 }
 
@@ -201,6 +223,72 @@ fn the_prose_of_an_entrypoint_is_never_changed() {
     memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
     let entrypoint = fs::read_to_string(top.path().join("memory/MEMORY.md")).unwrap();
     assert!(prose.lines().all(|line| entrypoint.lines().any(|kept| kept == line)), "{entrypoint}");
+}
+
+/// The fields of the frontmatter are read by the same rules as everywhere else.
+#[test]
+fn what_the_frontmatter_declares_is_proposed() {
+    let (_top, memdir) = store_of([
+        ("old.md", "Deploys are started by hand.\n"),
+        ("middle.md", "---\nsupersedes: '[[old]]'\nmodified: 2026-05-05\n---\n\nDeploys are started by Jenkins.\n"),
+        ("new.md", "---\nsupersedes:\n  - middle\nmodified: 2026-08-05\n---\n\nDeploys leave from the main branch.\n"),
+        ("by.md", "---\nsuperseded_by: mem:new\n---\n\nAsk Ada before a deploy.\n"),
+        ("c1.md", "---\nsupersedes: [c2]\n---\n\nThe gizmo is red.\n"),
+        ("c2.md", "---\nsupersedes: [c1]\n---\n\nGizmos come in boxes.\n"),
+        ("was.md", "---\nstale_after: 2026-08-31\n---\n\nThe office is closed in August.\n"),
+        ("today.md", "---\nstale_after: 2026-09-01\n---\n\nThe canteen is closed until the first.\n"),
+        ("quoted.md", "---\nstatus: \"Deprecated\" # since May\nmodified: 2026-01-05\n---\n\nThe old wiki had a page.\n"),
+    ]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let expected = [
+        "archive by (superseded): by: new supersedes it",
+        "archive middle (superseded): middle: new supersedes it",
+        "update was (stale): was was valid until 2026-08-31",
+        "archive quoted (superseded): quoted: it is deprecated and was not changed since 2026-01-05",
+    ];
+    assert_eq!(titles(&plan), expected);
+    // The reference of `middle` follows `old`, so that one comes with the next plan.
+    let notes = [
+        "c1, c2 supersede each other, so none of them is archived; correct `supersedes`",
+        "proposals for the next plan: 1; they concern files of this one",
+    ];
+    assert_eq!(plan.notes, notes);
+}
+
+/// A copy with a tripwire is the one that stays, and two with different ones both stay.
+#[test]
+fn a_merge_never_drops_a_tripwire() {
+    let text = "Never force push to the main branch of the shared repository, because others lose work.\n";
+    let rule = |command: &str| format!("---\nname: Push\nwhen:\n  command: {command}\n---\n\n{text}");
+    let (one, plain) = (rule("git push --force"), format!("---\nname: Push\n---\n\n{text}"));
+    let (_top, memdir) = store_of([("notes/a-long-name.md", one.as_str()), ("b.md", plain.as_str())]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    assert_eq!(titles(&plan), ["merge b into notes/a-long-name (exact-duplicate): b has the same text as notes/a-long-name"]);
+    let two = rule("git push -f");
+    let (_top, memdir) = store_of([("a.md", one.as_str()), ("b.md", two.as_str())]);
+    assert_eq!(titles(&memdir.dream(&Dream::default()).unwrap()), [""; 0]);
+}
+
+/// A plan is read back whatever the names are.
+#[test]
+fn names_with_the_words_of_a_plan_are_read_back() {
+    let text = "---\nname: Road\n---\n\nThe deploy day of the billing service is Tuesday at noon.\n";
+    let (top, memdir) = store_of([("road to rome.md", text), ("road to rome @ home to sea.md", text)]);
+    let plan = parse(&render(&memdir.dream(&Dream::default()).unwrap())).unwrap();
+    let applied = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
+    assert_eq!(applied.applied, ["merge road to rome @ home to sea into road to rome"]);
+    assert!(bytes(top.path()).contains_key("archive/road to rome @ home to sea.md"));
+}
+
+/// Two commands under the same words are two facts.
+#[test]
+fn texts_that_differ_in_code_only_are_not_merged() {
+    let how = |command: &str| {
+        format!("---\nname: Deploy the shop\n---\n\nTo deploy the shop, run this from the root:\n\n```sh\n{command}\n```\n")
+    };
+    let (one, two) = (how("make deploy ENV=eu"), how("make deploy ENV=us"));
+    let (_top, memdir) = store_of([("a.md", one.as_str()), ("b.md", two.as_str())]);
+    assert_eq!(titles(&memdir.dream(&Dream::default()).unwrap()), [""; 0]);
 }
 
 #[test]
@@ -261,6 +349,22 @@ fn a_contradiction_keeps_both_statements_with_the_newer_beside_the_older() {
     );
 }
 
+/// A copied file's time is that of the copy, and a duration is not a date.
+#[test]
+fn dates_are_left_alone_where_the_day_of_writing_is_unknown() {
+    let (top, memdir) = store_of([
+        ("a.md", "None of them pay tomorrow.\n"),
+        ("b.md", "Six partners joined in one week.\n"),
+        ("c-2026-03-24.md", "# Ventures\n\n## Update 2026-03-25\n\nShe offered to call tomorrow.\nTwo posts in 14 days.\n"),
+    ]);
+    for name in ["a.md", "b.md", "c-2026-03-24.md"] {
+        let file = fs::File::options().write(true).open(top.path().join("memory").join(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000)).unwrap();
+    }
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    assert_eq!(titles(&plan), ["update c-2026-03-24 (relative-date): c-2026-03-24: \"tomorrow\" is \"on 2026-03-26\""]);
+}
+
 /// The limit on what one plan touches, and the five operations that are always allowed.
 #[test]
 fn a_plan_touches_a_quarter_of_the_memory_at_most() {
@@ -272,7 +376,7 @@ fn a_plan_touches_a_quarter_of_the_memory_at_most() {
     let refused = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "plan: it changes 10 of 10 memories (100 % of the memories or bytes); the limit is 25 %; delete operations from the plan, or apply it with --limit 100"
+        "plan: it changes 10 of 10 memories (100 % of the memories or bytes); the limit is 25 %; leave operations out, or raise the limit to 100 % (on the command line: --limit 100)"
     );
     assert_eq!(bytes(top.path()), before);
     plan.operations.truncate(5);

@@ -65,14 +65,14 @@ fn no_byte_is_left_and_everything_else_stays() {
     let before = history(&desk);
     let found = memdir.find_forgettable(&phrase).unwrap();
     let files: Vec<(&str, bool)> = found.files.iter().map(|file| (file.path.as_str(), file.whole)).collect();
-    assert_eq!(files, [("MEMORY.md", false), ("only.md", true), ("people/ada.md", false)]);
-    let lines: Vec<(u64, &str)> = found.files[2].lines.iter().map(|line| (line.line, line.text.as_str())).collect();
+    assert_eq!(files, [("MEMORY.md", false), ("maple-street-12.md", true), ("only.md", true), ("people/ada.md", false)]);
+    let lines: Vec<(u64, &str)> = found.files[3].lines.iter().map(|line| (line.line, line.text.as_str())).collect();
     assert_eq!(lines, [(2, "description: Ada lives in Maple Street 12 since May"), (10, "MAPLE street 12.")]);
     assert!(found.versions > 4, "{}", found.versions);
     let forgotten = memdir.forget(&phrase).unwrap();
     assert_eq!(
         (forgotten.removed, forgotten.redacted.iter().map(|path| path.as_str()).collect::<Vec<_>>()),
-        (1, vec!["MEMORY.md", "people/ada.md"])
+        (2, vec!["MEMORY.md", "people/ada.md"])
     );
     assert_eq!(files_with(desk.top.path(), &phrase), [""; 0]);
     assert_eq!(
@@ -88,7 +88,7 @@ fn no_byte_is_left_and_everything_else_stays() {
     assert_eq!(after[1..], before[..], "{after:?}");
     assert!(after[0].starts_with("forgot words in"), "{after:?}");
     let error = memdir.store().text_at(&path("people/ada.md"), old).unwrap_err();
-    assert_eq!(error.to_string(), format!("version {} of people/ada.md was forgotten; nothing can bring it back", old.short()));
+    assert_eq!(error.to_string(), format!("version {} of people/ada.md was forgotten and cannot be restored", old.short()));
     let undo = memdir.undo(&UndoTarget::Last).unwrap_err();
     assert!(undo.to_string().contains("was forgotten"), "{undo}");
     // What was not forgotten can still be undone, and a new change follows.
@@ -99,6 +99,45 @@ fn no_byte_is_left_and_everything_else_stays() {
     // Again there is nothing to do.
     assert_eq!(memdir.find_forgettable(&phrase).unwrap(), Default::default());
     assert_eq!(memdir.forget(&phrase).unwrap(), Default::default());
+}
+
+#[test]
+fn a_file_that_is_too_large_to_write_stays_and_is_named() {
+    let desk = support::native();
+    desk.put("a.md", "Ada lives in Maple Street 12.\n");
+    desk.put("huge.md", &format!("{}Maple Street 12\n", "a b c\n".repeat(800_000)));
+    let phrase = Phrase::parse("maple street 12").unwrap();
+    desk.caller.memdir.forget(&phrase).unwrap();
+    assert_eq!(desk.file("a.md").unwrap(), "Ada lives in (forgotten).\n");
+    let left = desk.caller.memdir.find_forgettable(&phrase).unwrap().files;
+    let left: Vec<(&str, Option<&str>)> = left.iter().map(|file| (file.path.as_str(), file.read_only.as_deref())).collect();
+    let why = "it has 4800016 bytes, and memdir writes at most 4194304; remove the words with an editor";
+    assert_eq!(left, [("huge.md", Some(why))]);
+}
+
+/// A writer that writes the words again meanwhile loses nothing but the words. What it writes after the last look is found by the next one.
+#[test]
+fn a_concurrent_writer_loses_nothing_but_the_words() {
+    let desk = support::native();
+    let phrase = Phrase::parse("maple street 12").unwrap();
+    let write = |n: usize| {
+        desk.text(
+            "memory_write",
+            json!({ "path": "log", "content": format!("line {n} from Maple Street 12\n"), "mode": if n == 0 { "create" } else { "append" } }),
+        )
+    };
+    write(0);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (1..40).for_each(|n| drop(write(n))));
+        while !writer.is_finished() {
+            desk.caller.memdir.forget(&phrase).unwrap();
+        }
+    });
+    desk.caller.memdir.forget(&phrase).unwrap();
+    assert_eq!(files_with(desk.top.path(), &phrase), [""; 0]);
+    let expected: String = (0..40).map(|n| format!("line {n} from (forgotten)\n")).collect();
+    assert_eq!(desk.file("log.md").unwrap(), expected);
+    assert_eq!(desk.caller.memdir.store().damaged_records(), 0);
 }
 
 #[test]

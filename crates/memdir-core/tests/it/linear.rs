@@ -7,7 +7,7 @@
 //! would be one that does not count.
 
 use memdir_core::{
-    Action, Memory, MemoryPath, Needle, ToolNames,
+    Action, Incoming, Memory, MemoryPath, Needle, ToolNames,
     internal::{
         base::{glob::Glob, steps, text::LineCounter},
         entrypoint::{EntrypointFiles, LineChange, Page, plan, plan_many},
@@ -392,6 +392,14 @@ fn edits_and_imports_take_linear_time() {
             bytes: 100_000,
             run: |text| {
                 drop(import::parse("x.md", text));
+            },
+        },
+        Parser {
+            name: "notes of basic-memory",
+            bytes: 100_000,
+            run: |text| {
+                let note = |name: &str, text: &str| Incoming { name: name.into(), text: text.into() };
+                drop(import::basic_memory::convert(vec![note("a.md", text), note("b.md", "[[a]]\n")]));
             },
         },
         Parser {

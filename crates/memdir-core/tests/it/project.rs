@@ -307,10 +307,7 @@ fn hints_come_from_remotes_and_the_first_commit_without_credentials() {
 #[test]
 fn remotes_have_one_form() {
     let forms = [
-        "https://github.com/a/b",
-        "http://u:p@github.com:443/a/b.git/",
-        "git@github.com:a/b.git",
-        "ssh://git@GITHUB.com:22/a/B",
+        "https://github.com/a/b", "http://u:p@github.com:443/a/b.git/", "git@github.com:a/b.git", "ssh://git@GITHUB.com:22/a/B",
         "github.com:a/b",
     ];
     assert_eq!(forms.map(project::remote_key), [const { "github.com/a/b" }; 5].map(|key| Some(key.to_owned())));

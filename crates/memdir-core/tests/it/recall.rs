@@ -2,7 +2,11 @@
 
 use memdir_core::{
     Actor, FileStore, Kind, Memdir, MemoryPath, Mount, Recall, RecallBudget, RecallVerdict,
-    internal::recall::{self, MemorySummary, RecallCandidate},
+    internal::{
+        base::time::{Clock as _, SystemClock},
+        recall::{self, MemorySummary, RecallCandidate},
+    },
+    testing::FixedClock,
 };
 use std::sync::Arc;
 
@@ -232,6 +236,8 @@ fn typos_case_filler_words_and_punctuation_change_nothing() {
         "hey, could you please calibrate the spectrometer for me, thanks",
         "calibrate the spectormeter",
         "calibrat teh spectrometer",
+        "kalibrate the zpectrometer",
+        "calibrate the psectrometer",
         "CALIBRATE THE SPECTROMETER",
     ] {
         assert_eq!(recalled(&memdir, message), ["spectrometer"], "{message}");
@@ -277,6 +283,53 @@ fn the_table_follows_the_files() {
         std::fs::write(&cache, &flipped).expect("damage");
         assert_eq!(ask("the tensiometer drifts"), ["tensiometer"], "byte {at}");
     }
+}
+
+/// The answers by the table in its file are those of the files, whatever another program does to them.
+#[test]
+fn the_table_in_its_file_answers_as_the_files_do() {
+    let folder = tempfile::tempdir().expect("a scratch directory");
+    let root = folder.path().join("memory");
+    space(&folder, &LAB);
+    let store = FileStore::open(&[Mount::new("", &root, folder.path().join("journal"))]).expect("a store");
+    // The stamps of the files are old enough to be trusted.
+    let later = SystemClock.now() + jiff::SignedDuration::from_hours(1);
+    let memdir = Memdir::with_clock(Arc::new(store), Actor { name: "ada".into(), session: None }, Arc::new(FixedClock(later)));
+    let cache = folder.path().join("cache/table");
+    let explain = |message: &str, cache: Option<&std::path::Path>| {
+        let request = Recall { message: Some(message), cache, ..Recall::default() };
+        memdir.explain_recall(&request, None).expect("an explanation")
+    };
+    let check = |step: &str, expected: &[&str]| {
+        let messages = [
+            "calibrate the spectrometer with the argon lamp",
+            "the crucible furnace of Marta. Is the rotor of the centrifuge in building C?",
+            "everything is blurry, I should refocus the objective lens",
+            "zpectrometer, tensiometer, solvnets, 10 minutes after start",
+        ];
+        let mut recalled = Vec::new();
+        for message in messages {
+            let fresh = explain(message, None);
+            // Once to bring the table up to date, once by the table as it is in its file.
+            assert_eq!(explain(message, Some(&cache)), fresh, "{step}: {message}");
+            assert_eq!(explain(message, Some(&cache)), fresh, "{step}: {message}");
+            recalled.extend(fresh.into_iter().filter(|one| one.verdict == RecallVerdict::Recalled).map(|one| one.name));
+        }
+        assert_eq!(recalled, expected, "{step}");
+    };
+    check("new", &["spectrometer", "ovens", "notes/x4", "spectrometer"]);
+    let before = std::fs::metadata(&cache).expect("the table").modified().expect("a time");
+    explain("calibrate the spectrometer", Some(&cache));
+    assert_eq!(std::fs::metadata(&cache).expect("the table").modified().expect("a time"), before, "an unchanged table is not written");
+    // In place, as editors do: the directory does not change.
+    std::fs::write(root.join("notes/x2.md"), "The tensiometer drifts when the door is open.\n").expect("an edit");
+    check("edited", &["spectrometer", "ovens", "notes/x4", "spectrometer"]);
+    std::fs::rename(root.join("spectrometer.md"), root.join("notes/a0.md")).expect("renamed");
+    check("renamed", &["notes/a0", "ovens", "notes/x4"]);
+    std::fs::write(root.join("MEMORY.md"), "# Memory\n\n- [Rotor](notes/x3.md) — blurry pictures of the crucible\n").expect("an edit");
+    check("another line", &["notes/a0", "notes/x3", "notes/x4"]);
+    std::fs::remove_file(root.join("notes/x4.md")).expect("removed");
+    check("removed", &["notes/a0", "notes/x3", "notes/x3"]);
 }
 
 #[test]

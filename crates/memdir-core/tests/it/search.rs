@@ -399,24 +399,7 @@ fn any_text_is_a_valid_query() {
     let space = Space::new(NOTES);
     let long = "what about the deploy on friday ".repeat(320);
     for query in [
-        "",
-        " ",
-        "\"",
-        "\"\"",
-        "-",
-        "--",
-        "-x",
-        "type:",
-        "path:",
-        "*",
-        "a",
-        "🚀",
-        "\0",
-        "(((",
-        "a AND b OR NOT c",
-        "\\",
-        "%",
-        "NEAR/3",
+        "", " ", "\"", "\"\"", "-", "--", "-x", "type:", "path:", "*", "a", "🚀", "\0", "(((", "a AND b OR NOT c", "\\", "%", "NEAR/3",
         &long,
     ] {
         space.ask(query);

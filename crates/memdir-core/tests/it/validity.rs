@@ -50,7 +50,7 @@ fn what_is_invalid_is_reported_and_ignored() {
             "4: supersedes is not a list of names of memories",
             "5: sources is not a list of texts",
             "5: the source \"anything at all\" is not path@blob:lines, a turn such as chats/x.md:3-5, or an address",
-            "6: verified is not a list of by and at, with a date such as 2026-03-01",
+            "6: verified must be a list of entries with by and at, a date such as 2026-03-01",
         ]
     );
     let many: String = (0..70).map(|n| format!("m{n}, ")).collect();
@@ -240,4 +240,62 @@ fn a_listing_marks_outdated_memories() {
             ["stale", "stale", null],
         ])
     );
+}
+
+#[test]
+fn an_explanation_names_the_successor_and_what_is_outdated() {
+    let desk = deploys();
+    let request = Recall { message: Some("How do I deploy the checkout service with kubectl?"), ..Recall::default() };
+    let explained = desk.caller.memdir.explain_recall(&request, None).unwrap();
+    let mut said: Vec<String> =
+        explained.iter().map(|one| format!("{}: {}", one.name, one.validity.as_deref().unwrap_or("valid"))).collect();
+    said.sort();
+    assert_eq!(
+        said,
+        [
+            "current: valid",
+            "deprecated: deprecated, so it ranks below the others",
+            "old: superseded by new, which is recalled in its place",
+            "stale: stale since 2026-08-31, so it ranks below the others",
+        ]
+    );
+    assert!(explained.iter().any(|one| one.verdict_text().ends_with("; superseded by new, which is recalled in its place")));
+}
+
+/// What is archived replaces nothing: the memory it would hide is the valid one.
+#[test]
+fn an_archived_memory_does_not_hide_the_one_it_superseded() {
+    let desk = support::native();
+    desk.put("sup.md", "The deploy server is called stork on 8082.\n");
+    desk.put("archive/new.md", "---\nsupersedes: [sup]\n---\n\nThe production host is kestrel.\n");
+    let answer = desk.caller.memdir.search(&Search::new("deploy server stork")).unwrap();
+    let hits: Vec<String> = answer.hits.iter().map(|hit| format!("{} {:?} {:?}", hit.path, hit.outdated, hit.replaces)).collect();
+    assert_eq!((hits, answer.notes), (vec!["sup.md None None".to_owned()], vec![]));
+}
+
+/// The entrypoint, which is all that an agent may see of a memory, marks it as well.
+#[test]
+fn entrypoint_lines_mark_outdated_memories() {
+    let desk = support::native();
+    let write = |name: &str, text: &str| {
+        let mode = if desk.file(&format!("{name}.md")).is_some() { "replace" } else { "create" };
+        desk.text("memory_write", json!({ "path": name, "content": text, "mode": mode }));
+    };
+    let line = |name: &str| {
+        let entrypoint = desk.file("MEMORY.md").unwrap();
+        entrypoint.lines().find(|line| line.contains(&format!("({name}.md)"))).unwrap_or_default().to_owned()
+    };
+    write("old", "---\ndescription: How to deploy\n---\n\nBy hand.\n");
+    write("wiki", "---\ndescription: The wiki\nstatus: deprecated\n---\n\nGone.\n");
+    write("office", "---\ndescription: Opening hours\nstale_after: 2026-12-24\n---\n\nNine to five.\n");
+    assert_eq!(line("old"), "- [old](old.md) — How to deploy");
+    assert_eq!(line("wiki"), "- [wiki](wiki.md) — (deprecated) The wiki");
+    assert_eq!(line("office"), "- [office](office.md) — (valid until 2026-12-24) Opening hours");
+    write("new", "---\ndescription: Deploys since May\nsupersedes: [old]\n---\n\nBy Argo.\n");
+    assert_eq!(line("old"), "- [old](old.md) — (superseded by new) How to deploy", "the line of the replaced memory");
+    write("old", "---\ndescription: How to deploy by hand\n---\n\nBy hand, with care.\n");
+    assert_eq!(line("old"), "- [old](old.md) — (superseded by new) How to deploy by hand", "as long as it is replaced");
+    write("new", "---\ndescription: Deploys since May\nsupersedes: []\n---\n\nBy Argo.\n");
+    write("old", "---\ndescription: How to deploy by hand\n---\n\nBy hand, with much care.\n");
+    assert_eq!(line("old"), "- [old](old.md) — How to deploy by hand");
 }

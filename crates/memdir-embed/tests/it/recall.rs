@@ -392,6 +392,32 @@ fn what_people_write_at_work_brings_what_matters() {
     }
 }
 
+/// Phrases that say nothing and are in no list of words seldom change what is recalled.
+#[test]
+#[expect(clippy::print_stderr, reason = "the numbers are worth seeing")]
+fn phrases_that_say_nothing_seldom_change_a_decision() {
+    let around: Vec<(&str, &str)> =
+        include_str!("../data/recall-fillers.txt").lines().map(|line| line.split_once('|').expect("before | after")).collect();
+    let (mut flips, mut asked) = (0, 0);
+    for project in [include_str!("../data/recall-shipping.json"), include_str!("../data/recall-game.json")] {
+        let project: Project = serde_json::from_str(project).expect("a project");
+        let folder = tempfile::tempdir().expect("a scratch directory");
+        let memdir = space_of(folder.path(), &project.memories, &[]);
+        let table = memdir.recall_table(None).expect("a table");
+        let shown = |message: &str| {
+            let recalled = memdir.recall_from(&Recall { message: Some(message), ..Recall::default() }, &table).expect("a recall");
+            recalled.shown.into_iter().map(|shown| shown.name).collect::<std::collections::BTreeSet<_>>()
+        };
+        for prompt in project.planted.iter().map(|one| &one.prompts[0]).chain(&project.nothing) {
+            let expected = shown(prompt);
+            asked += around.len();
+            flips += around.iter().filter(|(before, after)| shown(&format!("{before}{prompt}{after}")) != expected).count();
+        }
+    }
+    eprintln!("{flips} of {asked} decisions changed");
+    assert!(flips * 100 <= asked * 5, "{flips} of {asked}");
+}
+
 /// Many notes alike but for a number: the number decides. Alone it asks nothing.
 #[test]
 fn a_small_number_tells_notes_apart_that_are_alike() {

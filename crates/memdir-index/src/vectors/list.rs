@@ -93,7 +93,7 @@ fn checksum(body: &str) -> String {
     format!("check {}\n", blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// Writes a file that nobody sees before it is whole, readable by its owner only.
+/// Writes a file that is not visible before it is complete, readable by its owner only.
 pub(super) fn write_whole(dir: &Path, name: &str, fill: impl FnOnce(&mut fs::File) -> io::Result<()>) -> Result<()> {
     let path = dir.join(name);
     disk::replace(&path, Replace::DERIVED, fill).map_err(|source| Error::Io { doing: "write", path, source })

@@ -89,21 +89,8 @@ const NAMES: [&str; 6] = ["MEMORY.md", "a.md", "b.md", "logs/2024-05-01.md", "te
 
 fn memory() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
-        "deploy",
-        "deploys",
-        "the",
-        "server",
-        "of",
-        "getUserName",
-        "src/db/pool.rs",
-        "not",
-        "May",
-        "2024",
-        "茶を飲む",
-        "🚀",
-        "backup",
-        "on",
-        "friday",
+        "deploy", "deploys", "the", "server", "of", "getUserName", "src/db/pool.rs", "not", "May", "2024", "茶を飲む", "🚀", "backup",
+        "on", "friday",
     ]);
     let words = || prop::collection::vec(word.clone(), 1..8).prop_map(|words| words.join(" "));
     let line = prop_oneof![

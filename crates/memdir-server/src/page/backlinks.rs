@@ -61,8 +61,18 @@ pub(super) fn linked(memdir: &Memdir, text: &str, holder: &MemoryPath) -> Vec<Me
     out
 }
 
-/// Returns the memory that a link in `holder` leads to, if there is one.
-pub(super) fn find(memdir: &Memdir, reference: &Reference, holder: &MemoryPath) -> Option<MemoryPath> {
+/// Returns the memory that a link of rendered Markdown in `holder` leads to, if there is one.
+pub(super) fn destination(memdir: &Memdir, written: &str, is_wiki: bool, holder: &MemoryPath) -> Option<MemoryPath> {
+    let (target, kind) = match written.strip_prefix("mem:") {
+        _ if is_wiki => (written.to_owned(), ReferenceKind::Wiki),
+        Some(name) => (name.to_owned(), ReferenceKind::Mem),
+        None => (links::resolve(written.split('#').next().unwrap_or_default(), holder.parent())?, ReferenceKind::Link),
+    };
+    find(memdir, &Reference { line: 0, target, kind }, holder)
+}
+
+/// Returns the memory that a reference in `holder` leads to, if there is one.
+fn find(memdir: &Memdir, reference: &Reference, holder: &MemoryPath) -> Option<MemoryPath> {
     let names = candidate_names(reference, holder);
     let paths = names.iter().filter_map(|name| MemoryPath::parse(name.trim_end_matches('/')).ok()).map(|path| memdir.name(&path));
     paths.into_iter().find_map(|path| memdir.store().get(&path).ok().flatten().map(|stored| stored.path))

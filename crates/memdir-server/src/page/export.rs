@@ -1,16 +1,15 @@
 //! Exports memories as one self-contained HTML file: readable without a script, with a small one for search. Secrets are redacted.
 
 use super::{
-    assets, backlinks,
+    assets, backlinks, layout,
     markdown::{self, Target},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use memdir_core::{
     List, Memdir, Memory, MemoryPath, Result,
     internal::{
         base::{text, time},
-        memory::links::{self, Reference, ReferenceKind},
         secrets,
         store::mounts,
     },
@@ -59,51 +58,36 @@ pub fn export_view(memdir: &Memdir, title: &str, includes: &dyn Fn(&str) -> bool
 }
 
 fn document(memdir: &Memdir, title: &str, memories: &[ExportedMemory], ids: &BTreeMap<&str, &str>) -> Markup {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                // Only the stylesheet and the script of this file, by their hashes: nothing is loaded, and nothing else runs.
-                meta http-equiv="Content-Security-Policy" content=(policy());
-                title { (title) }
-                style { (PreEscaped(assets::STYLE)) }
+    let head = html! {
+        meta name="referrer" content="no-referrer";
+        // Only the stylesheet and the script of this file, by their hashes: nothing is loaded, and nothing else runs.
+        meta http-equiv="Content-Security-Policy" content=(policy());
+        style { (PreEscaped(assets::STYLE)) }
+    };
+    let body = html! {
+        body.export {
+            (layout::SKIP_LINK)
+            header.top { form.find #search role="search" hidden {
+                label.hidden for="find" { "Search memories" }
+                input #find type="search" placeholder="Search" autocomplete="off";
+                span #count role="status" {}
+            } }
+            main #main tabindex="-1" {
+                h1 { (title) }
+                p.quiet { (layout::counted(memories.len(), "memory", "memories")) }
+                nav aria-label="Memories" { ul.plain.index { @for one in memories { li { a href=(format!("#{}", one.id)) { (one.name) } } } } }
+                @for one in memories { (article(memdir, one, ids)) }
             }
-            body.export {
-                a.skip href="#main" { "Skip to content" }
-                header.top { form.find #search role="search" hidden {
-                    label.hidden for="find" { "Search memories" }
-                    input #find type="search" placeholder="Search" autocomplete="off";
-                    span #count role="status" {}
-                } }
-                main #main tabindex="-1" {
-                    h1 { (title) }
-                    p.quiet { (memories.len()) " memories" }
-                    nav aria-label="Memories" { ul.plain.index { @for one in memories { li { a href=(format!("#{}", one.id)) { (one.name) } } } } }
-                    @for one in memories { (article(memdir, one, ids)) }
-                }
-                script { (PreEscaped(assets::EXPORT_SCRIPT)) }
-            }
+            script { (PreEscaped(assets::EXPORT_SCRIPT)) }
         }
-    }
+    };
+    layout::document(title, &head, &body)
 }
 
 fn article(memdir: &Memdir, one: &ExportedMemory, ids: &BTreeMap<&str, &str>) -> Markup {
     let keys: Vec<&str> = one.memory.keys().collect();
     let text = markdown::render(one.memory.body(), &|destination, is_wiki| {
-        let reference = if is_wiki {
-            Some(Reference { line: 0, target: destination.to_owned(), kind: ReferenceKind::Wiki })
-        } else {
-            links::resolve(destination.split('#').next().unwrap_or_default(), one.path.parent()).map(|target| Reference {
-                line: 0,
-                target,
-                kind: ReferenceKind::Link,
-            })
-        };
-        let found = reference.and_then(|reference| backlinks::find(memdir, &reference, &one.path));
+        let found = backlinks::destination(memdir, destination, is_wiki, &one.path);
         match found.and_then(|path| ids.get(path.name()).map(|id| format!("#{id}"))) {
             Some(place) => Target::Page(place),
             None => markdown::web_target(destination),

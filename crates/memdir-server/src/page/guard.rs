@@ -90,7 +90,8 @@ impl PageState {
         let stop = Stop::default();
         let (state, space) = (self.clone(), PageSpace { memdir: self.space.memdir.with_stop(&stop), ..self.space.clone() });
         let work = move || {
-            let context = ViewContext { space: &space, base: state.sessions.base(), csrf: &session.csrf };
+            let context =
+                ViewContext { space: &space, base: state.sessions.base(), csrf: &session.csrf, is_answer: kind == CallKind::Write };
             let reply = view(&context).unwrap_or_else(|error| layout::error_reply(&context, &error));
             to_response(&context, reply)
         };

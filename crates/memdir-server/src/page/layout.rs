@@ -7,14 +7,15 @@ use super::{
 };
 use axum::{http::StatusCode, response::Response};
 use jiff::Timestamp;
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use memdir_core::{Error, internal::base::time};
 
 /// The navigation: the path of a page and its name.
-const PLACES: [(&str, &str); 9] = [
+const PLACES: [(&str, &str); 10] = [
     ("/", "Home"),
     ("/memories", "Memories"),
     ("/inbox", "Inbox"),
+    ("/dream", "Dream"),
     ("/timeline", "Timeline"),
     ("/chats", "Chats"),
     ("/rules", "Rules"),
@@ -26,6 +27,43 @@ const PLACES: [(&str, &str); 9] = [
 /// Renders a page inside the shell.
 pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
     let version = assets::version();
+    let head = html! {
+        link rel="icon" type="image/svg+xml" href=(context.url(&format!("/icon.svg?v={version}")));
+        link rel="stylesheet" href=(context.url(&format!("/style.css?v={version}")));
+        script src=(context.url(&format!("/script.js?v={version}"))) defer {}
+    };
+    let places = PLACES.iter().filter(|(place, _)| *place != "/dream" || context.space.dreams.is_some());
+    let body = html! {
+        body data-base=(context.base) data-place=(page.place) data-answer[context.is_answer] {
+            (SKIP_LINK)
+            header.top {
+                nav aria-label="Pages" {
+                    ul {
+                        @for (place, name) in places {
+                            li { a href=(context.url(place)) aria-current=[(*place == page.place).then_some("page")] { (name) } }
+                        }
+                    }
+                }
+                (search_box(context, "", page.place == "/search"))
+            }
+            div #live role="status" aria-live="polite" {}
+            main #main tabindex="-1" { (page.body) }
+            footer.bottom {
+                p {
+                    "Signed in as " strong { (context.space.viewer.name) } " · "
+                    a href=(context.url("/help")) { "Help and keys" } " · memdir " (env!("CARGO_PKG_VERSION"))
+                }
+            }
+        }
+    };
+    document(&format!("{} · memdir", page.title), &head, &body).into_string()
+}
+
+/// The first link of every page, for keyboards.
+pub(super) const SKIP_LINK: PreEscaped<&str> = PreEscaped("<a class=\"skip\" href=\"#main\">Skip to content</a>");
+
+/// An HTML document with what every one has in its head.
+pub(super) fn document(title: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -33,35 +71,12 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (page.title) " · memdir" }
-                link rel="icon" type="image/svg+xml" href=(context.url(&format!("/icon.svg?v={version}")));
-                link rel="stylesheet" href=(context.url(&format!("/style.css?v={version}")));
-                script src=(context.url(&format!("/script.js?v={version}"))) defer {}
+                title { (title) }
+                (head)
             }
-            body data-base=(context.base) data-place=(page.place) {
-                a.skip href="#main" { "Skip to content" }
-                header.top {
-                    nav aria-label="Pages" {
-                        ul {
-                            @for (place, name) in PLACES {
-                                li { a href=(context.url(place)) aria-current=[(place == page.place).then_some("page")] { (name) } }
-                            }
-                        }
-                    }
-                    (search_box(context, "", page.place == "/search"))
-                }
-                div #live role="status" aria-live="polite" {}
-                main #main tabindex="-1" { (page.body) }
-                footer.bottom {
-                    p {
-                        "Signed in as " strong { (context.space.viewer.name) } " · "
-                        a href=(context.url("/help")) { "Help and keys" } " · memdir " (env!("CARGO_PKG_VERSION"))
-                    }
-                }
-            }
+            (body)
         }
     }
-    .into_string()
 }
 
 /// The search box of the header; on the search page, that page has its own.
@@ -124,7 +139,9 @@ pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> R
 /// The page of an error, with what to do next.
 pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     let (status, title) = match error {
-        Error::NotFound { .. } | Error::NoChat { .. } | Error::NoChange { .. } => (StatusCode::NOT_FOUND, "Not found"),
+        Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoChange { .. } => {
+            (StatusCode::NOT_FOUND, "Not found")
+        }
         Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } => (StatusCode::CONFLICT, "Conflict"),
         Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
         Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
@@ -137,7 +154,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
         h1 { (title) }
         p.error role="alert" { (first) }
         @if !rest.is_empty() { (super::lines::diff(rest)) }
-        p { (error.command_hint()) }
+        p { (error_hint(error)) }
         @if !near.is_empty() {
             h2 { "Similar names" }
             ul { @for name in near { li { (memory_link(context, name)) } } }
@@ -148,25 +165,24 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
 
 /// The answer to a request without a session. It names no path, so that a stranger learns nothing.
 pub(super) fn no_session(status: StatusCode) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "No session · memdir" }
-            }
-            body {
-                main {
-                    h1 { "No session" }
-                    p { "This link has been used, has expired, or belongs to a server that has ended." }
-                    p { "Open the page again with: " code { "memdir ui" } }
-                }
+    let body = html! {
+        body {
+            main {
+                h1 { "No session" }
+                p { "This link has been used, has expired, or belongs to a server that has ended." }
+                p { "Open the page again with: " code { "memdir ui" } }
             }
         }
     };
-    html_response(status, page.into_string())
+    html_response(status, document("No session · memdir", &html! {}, &body).into_string())
+}
+
+/// The hint for an error, without options of the command line.
+pub(super) fn error_hint(error: &Error) -> String {
+    match error {
+        Error::Exists { .. } => "use another name, or edit that memory".to_owned(),
+        _ => error.command_hint(),
+    }
 }
 
 /// Formats a count with its noun.

@@ -20,6 +20,11 @@ impl Params {
         self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
     }
 
+    /// All values of a field, in their order.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
     /// A number from 1 on, such as that of a page.
     pub(super) fn number(&self, name: &str) -> usize {
         self.get(name).parse().unwrap_or(1).clamp(1, 1_000_000)

@@ -16,6 +16,8 @@ pub(super) struct ViewContext<'a> {
     pub(super) base: &'a str,
     /// The token that every form repeats.
     pub(super) csrf: &'a str,
+    /// Whether the page answers a form. Such a page cannot be loaded again.
+    pub(super) is_answer: bool,
 }
 
 impl ViewContext<'_> {

@@ -34,6 +34,8 @@ const PAGES: &[(&str, View)] = &[
     ("/new", views::edit::show_new),
     ("/edit/{*name}", views::edit::show),
     ("/inbox", views::inbox::show),
+    ("/dream", views::dream::show),
+    ("/dream/{*name}", views::plan::show),
     ("/timeline", views::timeline::show),
     ("/change/{*name}", views::timeline::show_change),
     ("/chats", views::chats::show),
@@ -50,6 +52,8 @@ const CHANGES: &[(&str, View)] = &[
     ("/save", views::edit::save),
     ("/delete", views::edit::delete),
     ("/decide", views::inbox::decide),
+    ("/dream/make", views::dream::make),
+    ("/dream/apply", views::plan::apply),
     ("/verify", views::memory::verify),
     ("/restore", views::timeline::restore),
     ("/undo", views::timeline::undo),
@@ -91,7 +95,11 @@ fn change(view: View) -> MethodRouter<Arc<PageState>> {
     let handler = move |State(state): State<Arc<PageState>>, Extension(session): Extension<Session>, request: Request| async move {
         let (parts, body) = request.into_parts();
         let form = state.read_form(&session, &parts.headers, body).await?;
-        Ok::<Response, Response>(state.answer(session, CallKind::Write, move |context| view(context, "", &form)).await)
+        let checked = move |context: &ViewContext<'_>| match context.space.viewer.may_write {
+            true => view(context, "", &form),
+            false => Ok(layout::message_reply(StatusCode::FORBIDDEN, "Read-only", "You may read these memories but not change them.")),
+        };
+        Ok::<Response, Response>(state.answer(session, CallKind::Write, checked).await)
     };
     post(handler)
 }

@@ -1,4 +1,4 @@
-//! Serves the pages on loopback, until a signal or until nobody has used them for a while.
+//! Serves the pages on loopback, until a signal or until they have not been used for a while.
 
 use super::{guard::PageState, routes::router, session::Sessions, space::PageSpace};
 use crate::{

@@ -8,6 +8,8 @@ pub trait PageSource: Send + Sync {
     fn chats(&self) -> Result<ChatsView>;
     /// Reads one conversation by an id of [`ChatRow::id`].
     fn chat(&self, id: &str) -> Result<ChatText>;
+    /// Returns how the last conversation in the viewer's project ended, if there is a recent one.
+    fn left_off(&self) -> Result<Option<ChatEnd>>;
     /// Lists the rules with what they do after the person's decisions.
     fn rules(&self, memdir: &Memdir) -> Result<Vec<RuleRow>>;
     /// Builds the memory section exactly as an agent gets it.
@@ -55,6 +57,19 @@ pub struct ChatText {
     pub row: ChatRow,
     /// Its text as Markdown, with secrets redacted.
     pub text: String,
+}
+
+/// The end of a conversation.
+#[derive(Debug, Clone, Default)]
+pub struct ChatEnd {
+    /// The conversation.
+    pub row: ChatRow,
+    /// The files it changed, the last one first.
+    pub changed: Vec<String>,
+    /// The last commands it ran, in order, and whether each failed if that is known.
+    pub ran: Vec<(String, Option<bool>)>,
+    /// The person's last message.
+    pub message: Option<String>,
 }
 
 /// A rule: a memory with tripwires.

@@ -1,7 +1,7 @@
 //! [`PageSpace`]: everything a view gets.
 
 use super::{backlinks::Backlinks, source::PageSource};
-use memdir_core::{Memdir, Project};
+use memdir_core::{DreamShelf, Embedder, Memdir, Project};
 use std::{path::PathBuf, sync::Arc};
 
 /// Who looks at the pages.
@@ -11,6 +11,15 @@ pub struct Viewer {
     pub name: String,
     /// Whether the viewer may change memories.
     pub may_write: bool,
+}
+
+/// The plans to tidy a space, and what making one uses.
+#[derive(Clone)]
+pub struct PageDreams {
+    /// Where plans are kept.
+    pub shelf: DreamShelf,
+    /// Finds texts of the same meaning. Only an instant embedder is used.
+    pub embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// A space of memories as one viewer sees it on pages. Cloning it is cheap.
@@ -26,12 +35,14 @@ pub struct PageSpace {
     pub project: Option<Project>,
     /// The file for the cached table of tripwires.
     pub tripwires: Option<PathBuf>,
+    /// The plans to tidy it; `None` if none are kept for the viewer.
+    pub dreams: Option<PageDreams>,
     pub(super) backlinks: Arc<Backlinks>,
 }
 
 impl PageSpace {
     /// Creates a space for pages.
     pub fn new(memdir: Memdir, viewer: Viewer, source: Arc<dyn PageSource>) -> Self {
-        PageSpace { memdir, viewer, source, project: None, tripwires: None, backlinks: Arc::default() }
+        PageSpace { memdir, viewer, source, project: None, tripwires: None, dreams: None, backlinks: Arc::default() }
     }
 }

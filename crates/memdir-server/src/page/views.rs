@@ -1,6 +1,7 @@
 //! The views: one file each. A view is a function of a space and the fields of a request; it reads, and only those of forms change.
 
 pub(super) mod chats;
+pub(super) mod dream;
 pub(super) mod edit;
 pub(super) mod help;
 pub(super) mod home;
@@ -9,6 +10,7 @@ pub(super) mod inbox;
 pub(super) mod memories;
 pub(super) mod memory;
 pub(super) mod neighbours;
+pub(super) mod plan;
 pub(super) mod prompt;
 pub(super) mod rules;
 pub(super) mod search;

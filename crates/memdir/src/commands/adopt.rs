@@ -60,19 +60,37 @@ pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope:
     }
     let adopted = !args.names.is_empty() && !args.dry_run;
     let found = if adopted {
-        config::edit::change(&settings.file, |document| {
-            // Another process may have adopted the same memory since the settings were loaded.
-            let settings = Settings::load(global)?;
-            let scope = Scope::resolve(&settings)?;
-            let (found, text) = candidates(args, &settings, &scope, document.to_string())?;
-            settings.would_read(&text)?;
-            *document = text.parse().map_err(|error: toml_edit::TomlError| invalid(&settings, error.message()))?;
-            Ok(found)
-        })?
+        mount_memories(args, global, settings)?
     } else {
         candidates(args, settings, scope, std::fs::read_to_string(&settings.file).unwrap_or_default())?.0
     };
     Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone() }, show))
+}
+
+/// Mounts one memory in place, read-only.
+pub(super) fn mount(name: &str, global: &Global, settings: &Settings) -> Result<(), Failure> {
+    let args = AdoptArgs {
+        names: vec![name.to_owned()],
+        read_write: false,
+        undo: false,
+        as_auto_memory: false,
+        to_codex: false,
+        scope: hosts::InstallScope::User,
+        dry_run: false,
+    };
+    mount_memories(&args, global, settings).map(drop)
+}
+
+fn mount_memories(args: &AdoptArgs, global: &Global, settings: &Settings) -> Result<Vec<AdoptCandidate>, Failure> {
+    config::edit::change(&settings.file, |document| {
+        // Another process may have adopted the same memory since the settings were loaded.
+        let settings = Settings::load(global)?;
+        let scope = Scope::resolve(&settings)?;
+        let (found, text) = candidates(args, &settings, &scope, document.to_string())?;
+        settings.would_read(&text)?;
+        *document = text.parse().map_err(|error: toml_edit::TomlError| invalid(&settings, error.message()))?;
+        Ok(found)
+    })
 }
 
 /// What `adopt --undo` removed.

@@ -172,7 +172,7 @@ impl Checkup<'_> {
         let untrusted = host.untrusted_hooks.filter(|_| !files.is_empty()).map(|list| list(&machine, scope, &programs));
         if let Some(untrusted) = untrusted.filter(|hooks| !hooks.is_empty()) {
             let seen = format!("not trusted yet, so {} does not run them: {}", host.title, untrusted.join(", "));
-            findings.push(DoctorFinding::note("hooks", seen, "start codex, open /hooks and trust them with t"));
+            findings.push(DoctorFinding::note("hooks", seen, "start codex, open /hooks and press t to trust them"));
         }
         report(fixed, findings)
     }

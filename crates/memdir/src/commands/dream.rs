@@ -14,12 +14,9 @@ use crate::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
-    ApplyDream, Clock as _, Dream, DreamApplied, DreamPlan, DreamProgress, DreamPrompt, DreamShelf, DreamState, KeptPlan, LeftOut,
-    LogProgress, PlanState, SystemClock,
-    internal::{
-        base::{disk::LockWait, time},
-        operations::dream::parse,
-    },
+    ApplyDream, Clock as _, Dream, DreamApplied, DreamPlan, DreamProgress, DreamPrompt, DreamShelf, DreamState, Error, KeptPlan, LeftOut,
+    MemoryPath, PlanState, Store, SystemClock, Version,
+    internal::{base::time, operations::dream::parse},
 };
 use serde::Serialize;
 use std::{
@@ -27,6 +24,18 @@ use std::{
     io,
     path::{Path, PathBuf},
 };
+
+/// What to do about a list of operations that is refused.
+const OPERATIONS_HINT: &str = "nothing was changed; for the format, run: memdir dream --prompt";
+/// What to do about a plan that is refused.
+const PLAN_HINT: &str = "nothing was changed; correct the plan, or make a new one with: memdir dream";
+
+/// An error about a plan or a list, with a hint where the error itself has none.
+fn explained(error: Error, hint: &'static str) -> Failure {
+    // The hint about a text that is too large is for memories.
+    let hint = (error.command_hint().is_empty() || matches!(error, Error::TooLarge { .. })).then_some(hint);
+    Failure::Core { error, hint }
+}
 
 /// The argument that means the newest plan that was not applied.
 const LATEST: &str = "latest";
@@ -43,17 +52,21 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
         return switch(settings, on == "on");
     }
     if args.status {
-        return status(settings, &shelf);
+        return status(settings, &shelf, space.memdir.store());
     }
     if let Some(plan) = &args.apply {
         return apply(space, &shelf, plan, args.limit);
     }
     if let Some(file) = &args.operations {
-        let (plan, left_out) = space.memdir.plan_from_operations(&input_text(file)?)?;
+        let list = input_text(file)?;
+        let (plan, left_out) = space.memdir.plan_from_operations(&list).map_err(|error| explained(error, OPERATIONS_HINT))?;
         return made(&shelf, plan, left_out, args);
     }
+    let counts = space.memdir.ledger().map(|ledger| ledger.read(space.memdir.store())).unwrap_or_default();
+    let uses = |path: &MemoryPath| counts.memory(path.name()).uses();
     let request = Dream {
         project: Some(&scope.project),
+        uses: Some(&uses),
         logs_through: shelf.state().logs_through(space.memdir.store())?,
         logs_only: args.logs,
         ..Dream::default()
@@ -62,7 +75,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
         return prompt(space, &request, args.piece);
     }
     if let Some(host) = args.with {
-        return model::run(host, space, &shelf, &request, args, &settings.config.dream);
+        return model::run(host, space, &shelf, &request, args, settings);
     }
     plan(args, space, &shelf, request, output)
 }
@@ -80,7 +93,7 @@ fn plan(
         return Err(Failure::Negative {
             code: "busy",
             message: "another process is making a plan".into(),
-            hint: "look for it with: memdir dream --status".into(),
+            hint: "wait for it, then list the plans with: memdir dream --status".into(),
         });
     }
     let embedder = space.origin.and_then(|(settings, _)| spaces::instant_embedder(settings));
@@ -121,12 +134,9 @@ fn made(shelf: &DreamShelf, plan: DreamPlan, left_out: Vec<LeftOut>, args: &Type
         }
         (false, None) => Some(shelf.keep(&plan)?),
     };
-    let (now, count) = (plan.made, plan.operations.len());
-    let remembered = shelf.update(LockWait::COMMAND, |state| {
-        (state.last_plan, state.last_operations, state.sessions, state.last_error) = (Some(now), count, 0, None);
-    });
-    remembered.map_err(|source| Failure::File { doing: "write", path: shelf.dir().to_owned(), source })?;
-    Ok(CommandOutput::new(MadePlan { file, plan, left_out }, show_made))
+    shelf.record_made(&plan)?;
+    let exit = if file.is_none() && !left_out.is_empty() { Exit::Negative } else { Exit::Success };
+    Ok(CommandOutput::new(MadePlan { file, plan: plan.redacted(), left_out }, show_made).exit(exit))
 }
 
 fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -134,7 +144,12 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     for left in &made.left_out {
         printer.note(format!("left out: {}: {}", left.operation, left.why));
     }
-    let Some(file) = &made.file else { return printer.line(format!("nothing to tidy in {} memories", made.plan.memories)) };
+    let Some(file) = &made.file else {
+        if !made.left_out.is_empty() {
+            return printer.line(format!("0 of {} could be planned", counted(made.left_out.len() as u64, "operation", "operations")));
+        }
+        return printer.line(format!("nothing to tidy in {}", counted(made.plan.memories as u64, "memory", "memories")));
+    };
     for (number, operation) in (1..).zip(made.plan.operations.iter().take(20)) {
         let title = printer.strong(&operation.title());
         let rest = printer.dim(&format!("({}, {} %)", operation.reason.as_str(), operation.confidence));
@@ -163,26 +178,26 @@ struct Applied {
 fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u64>) -> Result<CommandOutput, Failure> {
     let file = match plan.as_os_str() == LATEST {
         false => plan.to_owned(),
-        true => shelf.newest_open().map(|plan| plan.file).ok_or_else(|| Failure::Negative {
+        true => shelf.newest_open(space.memdir.store())?.map(|plan| plan.file).ok_or_else(|| Failure::Negative {
             code: "not_found",
             message: "no plan is waiting to be applied".into(),
             hint: "make one with: memdir dream".into(),
         })?,
     };
-    let plan = parse(&input_text(&file)?)?;
-    let applied = space.memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: limit })?;
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    if let Some(change) = &applied.change {
-        let progress = LogProgress {
-            at: space.memdir.context().clock.now(),
-            plan: name,
-            change: change.0.clone(),
-            operations: applied.applied.len(),
-            logs_through: plan.logs_through,
-        };
-        // The change is made; a state that cannot be written only forgets how far the logs were read.
-        let _ = shelf.update(LockWait::COMMAND, |state| state.applied.push(progress));
+    let text = input_text(&file)?;
+    let plan = parse(&text).map_err(|error| explained(error, PLAN_HINT))?;
+    let digest = Version::from_content(text.as_bytes()).to_string();
+    let _lock = shelf.lock_applying().map_err(|source| Failure::File { doing: "lock", path: shelf.dir().to_owned(), source })?;
+    if let Some(change) = shelf.applied_as(&digest, space.memdir.store())? {
+        return Err(Failure::Negative {
+            code: "conflict",
+            message: format!("the plan was already applied, as change {change}"),
+            hint: format!("take it back with: memdir undo {change}; or make a new plan with: memdir dream"),
+        });
     }
+    let applied =
+        space.memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: limit }).map_err(|error| explained(error, PLAN_HINT))?;
+    shelf.record_applied(&file, digest, &applied, space.memdir.context().clock.now());
     let exit = if applied.is_failure() || applied.applied.is_empty() { Exit::Negative } else { Exit::Success };
     Ok(CommandOutput::new(Applied { applied, plan: file }, show_applied).exit(exit))
 }
@@ -229,7 +244,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!("{} memories are in no piece because there are too many", prompt.left_out));
+        printer.note(format!("{} in no piece: there are too many", counted(prompt.left_out as u64, "memory is", "memories are")));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,
@@ -254,15 +269,15 @@ struct Status {
     now: jiff::Timestamp,
 }
 
-fn status(settings: &Settings, shelf: &DreamShelf) -> Result<CommandOutput, Failure> {
+fn status(settings: &Settings, shelf: &DreamShelf, store: &dyn Store) -> Result<CommandOutput, Failure> {
     let setting = &settings.config.dream;
-    let (state, now) = (shelf.state(), SystemClock.now());
+    let (state, now) = (shelf.state().without_undone(store)?, SystemClock.now());
     let status = Status {
         auto: setting.auto,
         waiting: dreams::gate(setting, &state, now).err(),
         min_hours: setting.hours,
         min_sessions: setting.sessions,
-        plans: shelf.plans(),
+        plans: shelf.plans(store)?,
         dir: shelf.dir().to_owned(),
         state,
         now,
@@ -277,10 +292,11 @@ fn show_status(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.line(format!(
         "last plan: {}{}",
         ago(state.last_plan),
-        state.last_plan.map_or(String::new(), |_| format!(", {} operations", state.last_operations))
+        state.last_plan.map_or(String::new(), |_| format!(", {}", counted(state.last_operations as u64, "operation", "operations")))
     ))?;
     let applied = state.applied.last();
-    let what = applied.map_or(String::new(), |last| format!(", {} operations (change {})", last.operations, last.change));
+    let what = applied
+        .map_or(String::new(), |last| format!(", {} (change {})", counted(last.operations as u64, "operation", "operations"), last.change));
     printer.line(format!("last applied: {}{what}", ago(applied.map(|last| last.at))))?;
     printer.line(format!("sessions since the last plan: {}", state.sessions))?;
     match &status.waiting {
@@ -292,7 +308,7 @@ fn show_status(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     for plan in &status.plans {
         let state = match &plan.state {
-            PlanState::Open => format!("{} operations, not applied", plan.operations),
+            PlanState::Open => format!("{}, not applied", counted(plan.operations as u64, "operation", "operations")),
             PlanState::Applied(change) => format!("applied as {change}"),
             PlanState::Invalid(why) => format!("invalid: {why}"),
         };

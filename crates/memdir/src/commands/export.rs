@@ -11,7 +11,7 @@ use memdir_core::{
     internal::{
         base::{
             disk::{self, Replace},
-            text,
+            shell, text,
         },
         operations::import::bundle,
     },
@@ -68,12 +68,25 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 
 /// Writes a file that must not exist.
 pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    write(path, text, false)
+    write(path, text, false).map_err(|failure| match failure {
+        // The callers have no --force.
+        Failure::Usage { message, .. } if message.ends_with(" already exists") => {
+            Failure::Usage { message, hint: "use another file name".into() }
+        }
+        other => other,
+    })
 }
 
 /// Writes a file; replaces an existing one only with `force`.
 pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
+    // Otherwise the error would name the temporary file beside it.
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()) {
+        return Err(Failure::Usage {
+            message: format!("directory {} does not exist", dir.display()),
+            hint: format!("create it with: mkdir -p {}", shell::quote_posix(&dir.display().to_string())),
+        });
+    }
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     let put = if force { prepared.commit() } else { prepared.commit_new() };
     put.map_err(|e| match e.kind() {

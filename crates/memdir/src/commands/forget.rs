@@ -1,6 +1,7 @@
 //! `memdir forget`: removes the words of a fact from everything memdir keeps, after it has listed every place. Then it searches again, and
 //! writes a receipt without the words.
 
+mod files;
 mod places;
 mod state_files;
 
@@ -69,6 +70,8 @@ pub(super) struct Receipt {
     pub(super) state_files: usize,
     /// Derived directories that were removed: search indexes, vectors, tables.
     pub(super) derived: usize,
+    /// Files that were read again afterwards.
+    read_again: usize,
     /// Searches by words and by meaning that were made afterwards.
     searches: usize,
     /// Those that found the words again: 0 unless something is wrong.
@@ -105,10 +108,14 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     }
     let mut receipt = places.forget(&phrase)?;
     let now = SystemClock.now();
-    (receipt.at, receipt.by) = (now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), settings.actor.value.clone());
+    let actor = &settings.actor.value;
+    (receipt.at, receipt.by) = (now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), phrase.redact(actor).unwrap_or_else(|| actor.clone()));
     let similar = search_again(&words, &phrase, settings, scope, &mut receipt)?;
-    let left = places.find(&phrase)?;
-    receipt.remaining = left.remaining().into_iter().map(|place| phrase.redact(&place).unwrap_or(place)).collect();
+    let (read_again, remaining) = places.verify(&phrase)?;
+    receipt.read_again = read_again;
+    // A step that failed is a reason; what it left is among the rest.
+    receipt.remaining.extend(remaining);
+    receipt.remaining.iter_mut().for_each(|place| *place = phrase.redact(place).unwrap_or_else(|| std::mem::take(place)));
     receipt.not_reached = found.not_reached.iter().map(|place| phrase.redact(place).unwrap_or_else(|| place.clone())).collect();
     let receipt_file = write_receipt(settings, &receipt)?;
     let failed = receipt.found_again > 0 || !receipt.remaining.is_empty();
@@ -181,7 +188,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
             let shown = file.lines.iter().take(LINES_PER_FILE);
             lines.extend(shown.map(|line| format!("  {}: {}", line.line, line.text.trim())));
             if file.lines.len() > LINES_PER_FILE {
-                lines.push(format!("  and {} more lines", file.lines.len() - LINES_PER_FILE));
+                lines.push(format!("  and {}", counted((file.lines.len() - LINES_PER_FILE) as u64, "more line", "more lines")));
             }
         }
     }
@@ -193,6 +200,8 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
         lines.extend(chat.lines.iter().take(LINES_PER_FILE).map(|line| format!("  {line}")));
     }
     lines.extend(found.state_files.iter().map(|file| file.display().to_string()));
+    lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole file", file.display())));
+    lines.extend(found.kept.iter().map(|place| format!("stays: {place}")));
     if found.derived > 0 {
         lines.push("search indexes, vectors and caches  removed and built again".to_owned());
     }
@@ -207,17 +216,15 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.note("nothing was removed; remove all of this with: memdir forget --yes WORDS");
         return not_reached(&forgot.found.not_reached, printer);
     };
-    let files = counted((receipt.redacted + receipt.state_files) as u64, "file", "files");
-    let removed = counted(receipt.removed as u64, "memory", "memories");
-    let versions = counted(receipt.versions as u64, "recorded text", "recorded texts");
-    let turns = counted(receipt.turns, "turn", "turns");
-    let chats = counted(receipt.chats as u64, "conversation", "conversations");
-    printer.line(format!("forgot: redacted {files}, removed {removed}, {versions}, {turns} and {chats}"))?;
-    match receipt.found_again {
-        0 => printer
-            .line(format!("verified: {} by words and meaning did not find it", counted(receipt.searches as u64, "search", "searches")))?,
-        found => printer.line(format!("not verified: {found} of {} searches still found it", receipt.searches))?,
-    }
+    printer.line(format!("forgot: {}", summary(receipt)))?;
+    let searches = counted(receipt.searches as u64, "search", "searches");
+    printer.line(match (receipt.found_again, receipt.remaining.len()) {
+        (0, 0) => {
+            format!("verified: read {} again and made {searches}; the words are gone", counted(receipt.read_again as u64, "file", "files"))
+        }
+        (_, left @ 1..) => format!("not verified: the words remain in {}", counted(left as u64, "place", "places")),
+        (found, 0) => format!("not verified: {found} of {searches} still found the words"),
+    })?;
     for place in &receipt.remaining {
         printer.line(format!("{}  {place}", printer.red("remains")))?;
     }
@@ -228,6 +235,21 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.note(format!("near in meaning, without the words: {similar}"));
     }
     not_reached(&receipt.not_reached, printer)
+}
+
+/// What was forgotten, without what is zero.
+fn summary(receipt: &Receipt) -> String {
+    let parts = [
+        (receipt.redacted as u64, "file of memories redacted", "files of memories redacted"),
+        (receipt.removed as u64, "memory removed", "memories removed"),
+        (receipt.versions as u64, "recorded text removed", "recorded texts removed"),
+        (receipt.turns, "turn removed", "turns removed"),
+        (receipt.chats as u64, "conversation removed", "conversations removed"),
+        (receipt.state_files as u64, "other file changed", "other files changed"),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many)).collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
 }
 
 fn not_reached(places: &[String], printer: &mut Printer<'_>) -> io::Result<()> {

@@ -9,9 +9,10 @@ use crate::{
     config,
     exit::Failure,
     output::{CommandOutput, OutputOptions},
+    rules::propose_rule_changes,
 };
 use jiff::Timestamp;
-use memdir_core::{DecidedCandidate, Inbox, InboxEntry, Memdir};
+use memdir_core::{DecidedCandidate, Error, Inbox, InboxEntry, Memdir};
 use serde::Serialize;
 
 /// The candidates, and the time at which their ages are measured.
@@ -43,8 +44,10 @@ struct Decisions {
 pub(super) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     let now = memdir.context().clock.now();
+    must_have_inbox(space)?;
     match &args.what {
         None => {
+            propose_about_rules(space);
             let rejected_candidates = if args.all { memdir.rejected_candidates()? } else { Vec::new() };
             Ok(CommandOutput::new(InboxList { inbox: memdir.inbox()?, rejected_candidates, now }, show::list))
         }
@@ -59,9 +62,19 @@ pub(super) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
         }
         Some(InboxWhat::Reject(typed)) => {
             let names = if typed.all { open_names(memdir, |_| true)? } else { typed.candidates.clone() };
-            each(&names, |candidate| Ok(memdir.reject(&name(candidate)?)?))
+            each(memdir, &names, |candidate| Ok(memdir.reject(&name(candidate)?)?))
         }
-        Some(InboxWhat::Review) => review::run(memdir, output),
+        Some(InboxWhat::Review) => {
+            propose_about_rules(space);
+            review::run(memdir, output)
+        }
+    }
+}
+
+/// Adds what the ledger says about rules by now. Best effort: the candidates that are there can be listed without it.
+fn propose_about_rules(space: &OpenSpace<'_>) {
+    if let Some((settings, scope)) = space.origin {
+        let _ = propose_rule_changes(settings, scope, space.memdir);
     }
 }
 
@@ -75,15 +88,30 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
     }
     let names = if typed.all { open_names(memdir, |entry| !entry.changes_memory())? } else { typed.candidates.clone() };
     let new_name = typed.new_name.as_deref().map(name).transpose()?;
-    let accepted = accept_all(memdir, &names, new_name.as_ref())?;
-    match accepted.first().filter(|_| typed.edit) {
-        Some(one) => edit::run(&Edit { name: one.memory.clone(), ..Edit::default() }, space),
-        None => Ok(decisions(accepted)),
+    if let ([candidate], true) = (names.as_slice(), typed.edit) {
+        let accepted = accept_one(memdir, candidate, new_name.as_ref())?;
+        let edited = edit::run(&Edit { name: accepted.memory.clone(), ..Edit::default() }, space);
+        return Ok(edited.unwrap_or_else(|failure| {
+            let text = failure.text();
+            decisions(vec![accepted]).with_notes(vec![format!("not edited: {}; {}", text.message, text.hint)]).exit(failure.exit())
+        }));
     }
+    each(memdir, &names, |candidate| accept_one(memdir, candidate, new_name.as_ref()))
 }
 
-fn accept_all(memdir: &Memdir, names: &[String], new_name: Option<&memdir_core::MemoryPath>) -> Result<Vec<DecidedCandidate>, Failure> {
-    names.iter().map(|candidate| accept_one(memdir, candidate, new_name)).collect()
+/// Fails with what turns the inbox off, if the space has none.
+fn must_have_inbox(space: &OpenSpace<'_>) -> Result<(), Failure> {
+    match space.origin {
+        Some((settings, _)) if !settings.config.inbox.on => Err(Failure::Settings {
+            message: "the inbox is off (inbox.on = false)".into(),
+            hint: "turn it on with: memdir config set inbox.on true".into(),
+        }),
+        Some((_, scope)) if !scope.has_inbox() => Err(Failure::Usage {
+            message: "the selected memory has no inbox: only the memory of a project has one".into(),
+            hint: "omit --dir and --only".into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Accepts a candidate. One that changes a rule is accepted by a person only.
@@ -97,12 +125,36 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
             hint: format!("in a terminal of your own, run: memdir inbox accept {candidate}"),
         });
     }
-    Ok(memdir.accept(&path, new_name)?)
+    memdir.accept(&path, new_name).map_err(|error| match error {
+        Error::Exists { .. } => {
+            Failure::Core { error, hint: Some("add it with: memdir inbox merge CANDIDATE NAME, or accept it with: --as NAME") }
+        }
+        other => other.into(),
+    })
 }
 
-/// Decides about candidates one by one. What was decided before an error stays.
-fn each(names: &[String], decide: impl Fn(&str) -> Result<DecidedCandidate, Failure>) -> Result<CommandOutput, Failure> {
-    Ok(decisions(names.iter().map(|name| decide(name)).collect::<Result<_, _>>()?))
+/// Decides about candidates one by one. Fails before anything is decided if one of them does not exist. After any other error the rest
+/// is decided about, and the error is a note.
+fn each(memdir: &Memdir, names: &[String], decide: impl Fn(&str) -> Result<DecidedCandidate, Failure>) -> Result<CommandOutput, Failure> {
+    for candidate in names {
+        memdir.candidate(&name(candidate)?)?;
+    }
+    let (mut decided, mut notes, mut failed) = (Vec::new(), Vec::new(), None);
+    for candidate in names {
+        match decide(candidate) {
+            Ok(one) => decided.push(one),
+            Err(failure) => {
+                let text = failure.text();
+                notes.push(format!("not decided: {candidate}: {}; {}", text.message, text.hint));
+                failed = failed.or(Some(failure));
+            }
+        }
+    }
+    match failed {
+        Some(failure) if decided.is_empty() => Err(failure),
+        Some(failure) => Ok(decisions(decided).with_notes(notes).exit(failure.exit())),
+        None => Ok(decisions(decided)),
+    }
 }
 
 fn decisions(decided: Vec<DecidedCandidate>) -> CommandOutput {

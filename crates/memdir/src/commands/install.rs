@@ -2,9 +2,11 @@
 //! memory that a host keeps on its own.
 
 mod found;
+mod offers;
 pub(super) mod own_memory;
 mod show;
 
+pub(super) use offers::Actions;
 pub(super) use show::{show_outcomes, show_previews};
 
 use crate::{
@@ -87,7 +89,13 @@ pub(super) struct HostStatus {
     plugin: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &InstallArgs, settings: &Settings, space: &Scope, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(
+    args: &InstallArgs,
+    actions: &Actions<'_>,
+    settings: &Settings,
+    space: &Scope,
+    options: OutputOptions,
+) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?.in_scope(args.scope);
     let hosts = match select(args, settings, &machine, options)? {
         Selection::Hosts(hosts) => hosts,
@@ -123,7 +131,9 @@ pub(crate) fn run(args: &InstallArgs, settings: &Settings, space: &Scope, option
         let is_found = found.all.iter().any(|finding| finding.kind == found::FindingKind::Conversations);
         notes.extend(offered.note.filter(|_| offered.on || !is_found));
         notes.extend(found.is_incomplete.then(|| found::INCOMPLETE.to_owned()));
-        outcomes.first_mut().into_iter().for_each(|outcome| outcome.found.extend(found.all.iter().cloned()));
+        let (left, done) = if !args.yes && can_ask(options) { offers::offer(found.all, actions)? } else { (found.all, Vec::new()) };
+        notes.extend(done);
+        outcomes.first_mut().into_iter().for_each(|outcome| outcome.found.extend(left.iter().cloned()));
     }
     Ok(CommandOutput::new(outcomes, show_outcomes).with_notes(notes).exit(if failures > 0 { Exit::ActionRequired } else { Exit::Success }))
 }

@@ -88,7 +88,7 @@ fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
         printer.note(&*problem.what);
     }
     if listing.left_out > 0 {
-        printer.note(format!("{} more files omitted; list a topic with: memdir list TOPIC", listing.left_out));
+        printer.note(format!("omitted files: {}; list a topic with: memdir list TOPIC", listing.left_out));
     }
     if listing.memories.is_empty() && printer.options.terminal {
         printer.note("no memories; create one with: memdir write NAME TEXT");

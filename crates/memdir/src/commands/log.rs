@@ -13,7 +13,8 @@ use std::io;
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     if let (true, Some((settings, _))) = (args.status, space.origin) {
-        let summary = dreams::summary(&dreams::shelf_of(settings, memdir.store()), &settings.config.dream, SystemClock.now());
+        let summary =
+            dreams::summary(&dreams::shelf_of(settings, memdir.store()), &settings.config.dream, memdir.store(), SystemClock.now());
         return Ok(CommandOutput::new(summary, show_status));
     }
     let prefix = match args.prefix.trim_end_matches('/') {

@@ -5,6 +5,7 @@ use crate::{
     args::{Projects as Typed, ProjectsWhat},
     config::Settings,
     exit::Failure,
+    mounts,
     output::{CommandOutput, Printer},
     project_records::{self, ProjectRecord, RecordsLock},
     scope::Scope,
@@ -35,6 +36,8 @@ struct ProjectRow {
 struct Adopted {
     project: String,
     memory: String,
+    /// The number of candidates that moved to the inbox of that memory.
+    candidates: usize,
 }
 
 #[derive(Serialize)]
@@ -44,6 +47,8 @@ struct Moved {
     moved: Vec<String>,
     /// Memories whose name was in use, with their new name.
     renamed: Vec<(String, String)>,
+    /// The number of candidates that moved to the other inbox.
+    candidates: usize,
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
@@ -143,19 +148,42 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
     let memory = id.filter(|id| id != own).map(str::to_owned);
     let record = ProjectRecord { memory: memory.clone(), ..ProjectRecord::from_project(&scope.project) };
     records.write(own, &record).map_err(|source| Failure::File { doing: "write", path: home.join("projects"), source })?;
-    Ok(CommandOutput::new(Adopted { project: own.clone(), memory: memory.unwrap_or_else(|| own.clone()) }, |adopted, printer| {
-        let (project, memory) = (printer.strong(&adopted.project), printer.strong(&adopted.memory));
-        if adopted.project == adopted.memory {
-            printer.line(format!("{project} now uses its own memory"))
-        } else {
-            printer.line(format!("{project} now uses the memory of {memory}"))
-        }
-    }))
+    // The inbox of an adopted memory is used with it, so what waits in the own one would not be seen again.
+    let candidates = memory.as_deref().map_or(Ok(0), |memory| move_inbox(settings, own, memory))?;
+    Ok(CommandOutput::new(
+        Adopted { project: own.clone(), memory: memory.unwrap_or_else(|| own.clone()), candidates },
+        |adopted, printer| {
+            let (project, memory) = (printer.strong(&adopted.project), printer.strong(&adopted.memory));
+            if adopted.project == adopted.memory {
+                printer.line(format!("{project} now uses its own memory"))
+            } else {
+                printer.line(format!("{project} now uses the memory of {memory}"))?;
+                show_candidates(adopted.candidates, printer)
+            }
+        },
+    ))
 }
 
 fn lock_records(settings: &Settings) -> Result<RecordsLock<'_>, Failure> {
     let home = &settings.home.value;
     RecordsLock::acquire(home, LockWait::COMMAND).map_err(|source| Failure::File { doing: "lock", path: home.join("projects"), source })
+}
+
+/// Moves the candidates of one project to the inbox of another one; returns their number.
+fn move_inbox(settings: &Settings, from: &str, into: &str) -> Result<usize, Failure> {
+    let mounts = [mounts::inbox_mount(settings, from, "from"), mounts::inbox_mount(settings, into, "into")];
+    if !mounts[0].root.is_dir() {
+        return Ok(0);
+    }
+    let memdir = Memdir::new(Arc::new(FileStore::open(&mounts)?), Actor { name: settings.actor.value.clone(), session: None });
+    Ok(memdir.move_inbox("from", "into")?)
+}
+
+fn show_candidates(count: usize, printer: &mut Printer<'_>) -> io::Result<()> {
+    match count {
+        0 => Ok(()),
+        count => printer.line(format!("moved {}; review with: memdir inbox", counted(count as u64, "candidate", "candidates"))),
+    }
 }
 
 /// Moves every memory with a rename, so that each move is in the history and can be undone.
@@ -168,7 +196,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
     let mounts = [places.mount("from", places.project(from)), places.mount("into", places.project(into))];
     let vault = FileStore::open(&mounts)?;
     let memdir = Memdir::new(Arc::new(vault), Actor { name: settings.actor.value.clone(), session: None });
-    let mut moved = Moved { from: from.into(), into: into.into(), moved: Vec::new(), renamed: Vec::new() };
+    let mut moved = Moved { from: from.into(), into: into.into(), moved: Vec::new(), renamed: Vec::new(), candidates: 0 };
     for memory in memdir.list(&List { topic: "from".into(), ..List::default() })?.memories {
         let Some(name) = memory.path.strip_prefix("from") else { continue };
         let wanted = name.prefixed("into");
@@ -178,13 +206,15 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
         let shown = |path: &MemoryPath| path.strip_prefix("into").unwrap_or_else(|| path.clone()).name().to_owned();
         if in_use { moved.renamed.push((name.name().to_owned(), shown(&to))) } else { moved.moved.push(shown(&to)) }
     }
+    moved.candidates = move_inbox(settings, from, into)?;
     Ok(CommandOutput::new(moved, |moved, printer| {
         for (name, now) in &moved.renamed {
             printer.line(format!("renamed {name} to {now}, because the name is in use"))?;
         }
         let memories = counted((moved.moved.len() + moved.renamed.len()) as u64, "memory", "memories");
         let memories = printer.strong(&memories);
-        printer.line(format!("moved {memories} from {} to {}", moved.from, moved.into))
+        printer.line(format!("moved {memories} from {} to {}", moved.from, moved.into))?;
+        show_candidates(moved.candidates, printer)
     }))
 }
 

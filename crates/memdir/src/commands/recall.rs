@@ -82,7 +82,7 @@ fn recall_rules(memdir: &Memdir, decisions: &Decisions, action: &Action<'_>, req
     let mut shown = Vec::new();
     let mut rules = Vec::new();
     for rule in matched {
-        let decision = decisions.get(rule.text);
+        let decision = decisions.get(memdir, &rule.path, rule.text);
         let effect = rules::effect(rule.strength, decision);
         if effect.is_some() {
             let is_foreign = decision.is_none() && memdir.rule_origin(&rule.path)? != RuleOrigin::Own;

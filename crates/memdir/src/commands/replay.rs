@@ -13,7 +13,7 @@ use crate::{
     spaces,
 };
 use indicatif::{ProgressBar, ProgressStyle};
-use jiff::{Timestamp, ToSpan as _};
+use jiff::Timestamp;
 use memdir_chats::{
     ArchivedChat, ArchivedFile, CallEvidence, ChatArchive, ChatSection, SearchedProject, Speaker,
     candidates::{self, FindRequest},
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
     bar.finish_and_clear();
     let model = StaticModel::new();
     let project = (!args.all_projects).then_some(&project);
-    let request = FindRequest { project, embedder: Some(&model), until: None, clock: &SystemClock };
+    let request = FindRequest { project, stopped: None, embedder: Some(&model), until: None, clock: &SystemClock };
     for candidate in candidates::find_all(&archive, &request)?.iter().filter(|one| one.at.is_none_or(|at| at >= since)) {
         replay.add_candidate(candidate)?;
     }
@@ -125,17 +125,23 @@ pub(super) fn past_conversation(archive: &ChatArchive, chat: &ArchivedChat) -> R
         PastMessage { place: format!("chats/{}/{file}:{}-{}", chat.host, section.lines.0, section.lines.1), text: section.text }
     };
     let messages = sections.into_iter().filter(|section| section.speaker == Speaker::User).map(message).collect();
-    let call = |call: CallEvidence| PastCall { turn: call.turn, tool: call.tool, command: call.command, paths: call.paths };
+    let call = |call: CallEvidence| PastCall { turn: call.turn, at: call.at, tool: call.tool, command: call.command, paths: call.paths };
     let calls = archive.evidence(&chat)?.into_iter().map(call).collect();
     Ok(Some(PastConversation { name: chat.name(), project: chat.project.clone(), messages, calls }))
 }
+
+const DAY_SECS: i64 = 24 * 60 * 60;
 
 /// The beginning of a period: `90d`, `12w`, or a date.
 fn parse_age(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let days =
         |suffix: char, factor: i64| text.strip_suffix(suffix).and_then(|number| number.parse::<u32>().ok()).map(|n| i64::from(n) * factor);
     match days('d', 1).or_else(|| days('w', 7)) {
-        Some(days) => Ok(now.checked_sub((24 * days).hours()).unwrap_or(Timestamp::MIN)),
+        // From the beginning of that day, so that two runs on one day give the same result.
+        Some(days) => {
+            let second = now.as_second().saturating_sub(days.saturating_mul(DAY_SECS)).div_euclid(DAY_SECS).saturating_mul(DAY_SECS);
+            Ok(Timestamp::from_second(second).unwrap_or(Timestamp::MIN))
+        }
         None => time::parse_time(text, &SystemClock.zone()).ok_or_else(|| {
             Error::bad_input("since", format!("{text:?} is neither a period such as 90d nor a date such as 2026-01-31")).into()
         }),
@@ -175,7 +181,7 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("  {}", what.join(", ")))?;
     }
     if output.omitted > 0 {
-        printer.note(format!("{} more decisions are omitted", output.omitted));
+        printer.note(format!("omitted: {}", counted(output.omitted as u64, "more decision", "more decisions")));
     }
     let report = &output.report;
     printer.line(format!(

@@ -77,7 +77,7 @@ pub(super) fn rows(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result
 }
 
 fn row(memdir: &Memdir, decisions: &Decisions, uses: &SpaceUses, rule: &Rule) -> Result<RuleRow, Failure> {
-    let decision = decisions.get(rule.text);
+    let decision = decisions.get(memdir, &rule.path, rule.text);
     let condition = |wire: &memdir_core::Tripwire| {
         let strength = rule.when.strength_of(wire);
         let counts = uses.tripwire(&rule.name, wire, strength);
@@ -87,7 +87,7 @@ fn row(memdir: &Memdir, decisions: &Decisions, uses: &SpaceUses, rule: &Rule) ->
         name: rule.name.clone(),
         conditions: rule.when.tripwires.iter().map(condition).collect(),
         decision,
-        changed: decision.is_none() && decisions.had_accepted(&rule.name),
+        changed: decision.is_none() && decisions.had_accepted(memdir, &rule.path),
         origin: memdir.rule_origin(&rule.path)?,
     })
 }
@@ -127,7 +127,7 @@ fn decide(
             return Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: None }, show_decided));
         }
     }
-    Decisions::record(&settings.home.value, &rule.name, rule.text, decision, SystemClock.now())?;
+    Decisions::record(&settings.home.value, memdir, &rule.path, rule.text, decision, SystemClock.now())?;
     Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: Some(decision) }, show_decided))
 }
 

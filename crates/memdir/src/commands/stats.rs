@@ -189,13 +189,14 @@ fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     };
     let behind = match state.changed + state.gone {
         0 => "up to date".to_owned(),
-        files => format!("{files} files to update at the next search"),
+        files => format!("{} to update at the next search", counted(files as u64, "file", "files")),
     };
-    let unembedded = if state.unembedded > 0 { format!(", {} files without vectors", state.unembedded) } else { String::new() };
+    let unembedded =
+        if state.unembedded > 0 { format!(", {} without vectors", counted(state.unembedded, "file", "files")) } else { String::new() };
     format!(
-        "search index{mount}: {} files, {} chunks, {}, {behind}{unembedded}; last indexed {}; embedder {}",
-        state.files,
-        state.units,
+        "search index{mount}: {}, {}, {}, {behind}{unembedded}; last indexed {}; embedder {}",
+        counted(state.files, "file", "files"),
+        counted(state.units, "chunk", "chunks"),
         human_bytes(state.size.bytes),
         time::age(output.now, last),
         output.embedder.as_deref().unwrap_or("none")

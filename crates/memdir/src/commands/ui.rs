@@ -5,12 +5,13 @@ mod source;
 use crate::{
     args::Ui as Typed,
     config::Settings,
+    dreams,
     exit::Failure,
     output::{CommandOutput, OutputOptions, visible},
     scope::Scope,
     spaces,
 };
-use memdir_server::{PageOptions, PageSpace, ServeError, Viewer, serve_page};
+use memdir_server::{PageDreams, PageOptions, PageSpace, ServeError, Viewer, serve_page};
 use source::LocalSource;
 use std::{
     io::{self, Write as _},
@@ -28,9 +29,12 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     let mut space = PageSpace::new(memdir, viewer, Arc::new(LocalSource::new(settings)));
     space.project = Some(scope.project.clone());
     space.tripwires = Some(scope.tripwires_file(&settings.cache));
+    let shelf = dreams::shelf_of(settings, space.memdir.store());
+    space.dreams = Some(PageDreams { shelf, embedder: spaces::instant_embedder(settings) });
     let options = PageOptions { port: args.port, idle_minutes: args.idle };
     serve_page(space, options, |url| announce(url, args, output)).map_err(|error| to_failure(&error))?;
-    Ok(CommandOutput::new((), |(), _| Ok(())))
+    // The URL is the whole output.
+    Ok(CommandOutput::lines(Vec::<()>::new()))
 }
 
 /// Prints the URL at once, since the command ends only with the server, and opens it.

@@ -116,7 +116,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
         Some(since) => printer.line(format!("counted since {}", since.strftime("%Y-%m-%d"))),
         None if !stats.on => Ok(()),
         None => {
-            printer.note("nothing is counted yet; hooks and the server count (see memdir install)");
+            printer.note("nothing is counted yet; the hooks and the MCP server count uses; set them up with: memdir install");
             Ok(())
         }
     }
@@ -125,14 +125,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
 fn cells(row: &MemoryUseRow, now: Timestamp) -> Vec<String> {
     let counts = &row.counts;
     let numbers = [
-        counts.listed,
-        counts.injected,
-        counts.searched,
-        counts.read,
-        counts.cited,
-        counts.fired,
-        counts.followed,
-        counts.violated,
+        counts.listed, counts.injected, counts.searched, counts.read, counts.cited, counts.fired, counts.followed, counts.violated,
         row.line_tokens as u64,
     ];
     let last = match counts.last_used {

@@ -16,7 +16,11 @@ const SHARED: [&str; 2] = ["", "team"];
 
 #[derive(Serialize)]
 struct Viewed {
-    file: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    /// The file itself, if it goes to standard output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<String>,
     memories: usize,
     bytes: u64,
     left_out: Vec<String>,
@@ -40,19 +44,26 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
         .filter(|(settings, _)| settings.dir.is_none())
         .map_or("Memory".to_owned(), |(_, scope)| format!("Memory of {}", scope.id));
     let exported = export_view(memdir, &title, &|prefix| SHARED.contains(&prefix) || named.contains(&prefix))?;
-    export::write(&args.out, &exported.html, args.force)?;
+    let bytes = exported.html.len() as u64;
+    let (file, html) = match args.out.to_str() {
+        Some("-") => (None, Some(exported.html)),
+        _ => {
+            export::write(&args.out, &exported.html, args.force)?;
+            (Some(args.out.clone()), None)
+        }
+    };
     let notes = exported
         .left_out
         .iter()
         .filter(|prefix| *prefix != "chats")
         .map(|prefix| format!("left out {prefix}/, which is private; add it with: --include {prefix}"));
     let notes = notes.collect();
-    let viewed =
-        Viewed { file: args.out.clone(), memories: exported.memories, bytes: exported.html.len() as u64, left_out: exported.left_out };
+    let viewed = Viewed { file, html, memories: exported.memories, bytes, left_out: exported.left_out };
     Ok(CommandOutput::new(viewed, show).with_notes(notes))
 }
 
 fn show(viewed: &Viewed, printer: &mut Printer<'_>) -> io::Result<()> {
+    let Some(file) = &viewed.file else { return printer.content(viewed.html.as_deref().unwrap_or_default()) };
     let (memories, size) = (counted(viewed.memories as u64, "memory", "memories"), text::human_bytes(viewed.bytes));
-    printer.line(format!("exported {memories} to {} ({size})", viewed.file.display()))
+    printer.line(format!("exported {memories} to {} ({size})", file.display()))
 }

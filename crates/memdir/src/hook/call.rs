@@ -81,7 +81,7 @@ impl<'a> HookCall<'a> {
             }
             HookEvent::SessionEnd => {
                 self.sync();
-                self.find_candidates(false);
+                self.find_candidates(true);
                 self.close_ledger();
                 self.dream();
                 None

@@ -54,9 +54,13 @@ impl HookCall<'_> {
         let tells = !is_before || !self.host.hooks.iter().any(|hook| hook.event == HookEvent::AfterTool);
         let mut conversation = self.conversation.open(self.memdir.context().clock.now(), self.deadline);
         if let Some(conversation) = conversation.as_mut().filter(|_| is_before && rules.iter().all(|rule| rule.effect != Strength::Deny)) {
+            // A rule that held a call of this answer holds the others too: the model has not read it yet.
+            let is_parallel = self.is_parallel(conversation);
             for rule in rules.iter_mut().filter(|rule| rule.effect == Strength::Hold) {
                 let id = rule.matched.text.to_string();
-                if conversation.may_hold(&id) {
+                if is_parallel && conversation.has_fired(&rule.matched.name) {
+                    rule.holds = !rule.is_foreign;
+                } else if conversation.may_hold(&id) {
                     rule.is_foreign = rule.is_foreign || self.is_foreign(rule);
                     rule.holds = conversation.hold(&id, rule.is_foreign);
                 }
@@ -111,7 +115,7 @@ impl HookCall<'_> {
         matched.dedup_by(|a, b| a.path == b.path);
         let decisions = self.check(Decisions::load(&self.settings.home.value)).unwrap_or_default();
         let active = |matched: MatchedRule| {
-            let decision = decisions.get(matched.text);
+            let decision = decisions.get(&self.memdir, &matched.path, matched.text);
             let effect = rules::effect(matched.strength, decision)?;
             let is_foreign = decision.is_none() && matched.path.as_str().starts_with("team/");
             Some(ActiveRule { is_accepted: decision.is_some(), is_foreign, matched, effect, holds: false, is_repeated: false })

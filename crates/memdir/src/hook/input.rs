@@ -20,6 +20,8 @@ pub(crate) struct HookInput {
     pub(crate) prompt: Option<String>,
     /// The tools that are about to run, or have run: one, unless the host reports several calls at once.
     pub(crate) actions: Vec<ToolAction>,
+    /// The id of the tool call, in hosts that have one.
+    pub(crate) call: Option<String>,
     /// Whether the conversation starts again without its earlier context: it was compacted or cleared.
     pub(crate) lost_context: bool,
     /// Whether the conversation began earlier: it is resumed, forked, compacted or cleared.
@@ -61,6 +63,7 @@ impl HookInput {
             cwd: string(&["cwd", "workingDirectory"]).or_else(workspace).map(PathBuf::from),
             prompt: string(&["prompt"]).map(|prompt| (host.typed_text)(&prompt).into_owned()),
             actions: actions(host, &value),
+            call: string(&["tool_use_id", "toolUseId"]),
             lost_context: value["source"].as_str().is_some_and(|source| matches!(source, "compact" | "clear")),
             is_continued: value["source"].as_str().is_some_and(|source| matches!(source, "resume" | "fork" | "compact" | "clear")),
             will_compact: (host.will_compact)(&value),

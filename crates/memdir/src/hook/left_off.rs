@@ -3,7 +3,7 @@
 
 use crate::{config::Settings, mounts, scope::Scope};
 use jiff::Timestamp;
-use memdir_chats::{EndingQuery, RanCommand, SearchedProject, SessionProject};
+use memdir_chats::{ChatEnding, EndingQuery, RanCommand, SearchedProject, SessionProject};
 use memdir_core::{
     Source,
     internal::{
@@ -11,10 +11,7 @@ use memdir_core::{
         prompt::{LeftOff, LeftOffCommand, left_off},
     },
 };
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 /// The running conversation, which is never the previous one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,9 +20,9 @@ pub(crate) struct RunningChat<'a> {
     pub(crate) transcript: Option<&'a Path>,
 }
 
-/// Returns the text about the last conversation in the project of a scope, or `None` if there is none, it is too old, or the settings
-/// turn it off.
-pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<String> {
+/// Returns how the last conversation in the project of a scope ended, or `None` if there is none, it is too old, or the settings turn it
+/// off.
+pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<ChatEnding> {
     // Conversations are outside a space that `--dir` or `--only` selects.
     if !settings.config.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
         return None;
@@ -35,8 +32,13 @@ pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: Running
     let is_in_project = |session: SessionProject<'_>| project.includes(session);
     let query = EndingQuery { is_in_project: &is_in_project, running: running.session, transcript: running.transcript, now, max_age };
     // An archive that cannot be read is reported by the commands that need it.
-    let end = mounts::chat_archive(settings).ending(&query).ok().flatten()?;
-    let changed: Vec<String> = end.changed.iter().map(|file| relative(file, &[&scope.project.checkout, &scope.project.root])).collect();
+    mounts::chat_archive(settings).ending(&query).ok().flatten()
+}
+
+/// Returns the text about the last conversation in the project of a scope, if there is one.
+pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<String> {
+    let end = chat_ending(settings, scope, running, now)?;
+    let changed: Vec<String> = end.changed.iter().map(|file| project_relative(file, scope)).collect();
     let ran: Vec<LeftOffCommand<'_>> = end.ran.iter().map(command).collect();
     let resume = end.chat.resume().map(|resume| resume.to_string());
     left_off(&LeftOff {
@@ -56,7 +58,8 @@ fn command(ran: &RanCommand) -> LeftOffCommand<'_> {
 }
 
 /// A path inside the project, as the agent writes it; others stay absolute.
-fn relative(file: &str, roots: &[&PathBuf]) -> String {
+pub(crate) fn project_relative(file: &str, scope: &Scope) -> String {
+    let roots = [&scope.project.checkout, &scope.project.root];
     let inside = roots.iter().find_map(|root| Path::new(file).strip_prefix(root).ok());
     inside.map_or_else(|| file.to_owned(), |path| path.display().to_string())
 }

@@ -1,9 +1,10 @@
 //! The question at the end of a turn: which candidates of this conversation the agent accepts, merges or rejects. Asked at most once
 //! in a conversation, and only where a person is known to be there.
 
-use super::call::HookCall;
+use super::{asked, call::HookCall};
 use crate::{candidates, config, hosts};
 use jiff::SignedDuration;
+use memdir_chats::candidates::session_name;
 use memdir_core::{
     CandidateKind, Clock as _, InboxEntry, MemoryPath, SystemClock,
     internal::base::{frame, text},
@@ -23,8 +24,8 @@ const INTRO: &str = include_str!("question.md");
 const TYPED_MESSAGES: usize = 2;
 
 impl HookCall<'_> {
-    /// Adds candidates to the inbox: from the archived conversations, or while chats are off and at a `stop` from the running one. Of the
-    /// time that is left for the hook, the half is used.
+    /// Adds candidates to the inbox: from the archived conversations, or while chats are off and the agent has stopped from the running
+    /// one. Of the time that is left for the hook, the half is used.
     pub(super) fn find_candidates(&self, is_stop: bool) {
         let left = self.deadline.left();
         let settings = self.settings;
@@ -33,7 +34,10 @@ impl HookCall<'_> {
         }
         let until = SystemClock.now().checked_add(SignedDuration::try_from(left / 2).unwrap_or_default()).ok();
         let found = match (self.host.transcripts, self.input.transcript.as_deref()) {
-            _ if settings.config.chats.settings.on => candidates::find_archived(settings, &self.scope, &self.memdir, until),
+            _ if settings.config.chats.settings.on => {
+                let stopped = self.transcript_name().filter(|_| is_stop);
+                candidates::find_archived(settings, &self.scope, &self.memdir, until, stopped.as_deref())
+            }
             (Some(reader), Some(transcript)) if is_stop => {
                 candidates::find_running(settings, &self.scope, &self.memdir, reader, transcript, until)
             }
@@ -49,24 +53,36 @@ impl HookCall<'_> {
         if !(settings.on && settings.ask) || self.input.agent.is_some() || !self.is_interactive() {
             return None;
         }
-        let conversation = format!("{}/{}", self.host.transcripts?.name, self.input.session.as_deref()?);
+        let (conversation, transcript) = (self.conversation_name()?, self.transcript_name());
         let inbox = self.memdir.inbox().ok()?;
         let is_asked = |entry: &&InboxEntry| {
-            entry.kind.is_some_and(|kind| settings.asks(kind)) && !entry.changes_memory() && entry.sessions.contains(&conversation)
+            let is_here = |session: &String| *session == conversation || Some(session) == transcript.as_ref();
+            entry.kind.is_some_and(|kind| settings.asks(kind)) && !entry.changes_memory() && entry.sessions.iter().any(is_here)
         };
         let asked: Vec<&InboxEntry> = inbox.open.iter().filter(is_asked).take(MAX_ASKED).collect();
         // Recorded before the answer: a second question would keep the agent from ever stopping.
-        if asked.is_empty() || !self.session.record_question() {
+        if asked.is_empty() || !asked::record(&self.settings.home.value, &conversation) {
             return None;
         }
         Some(question(&inbox.prefix, &asked, &|name| MemoryPath::parse(name).is_ok_and(|path| self.exists(&path))))
+    }
+
+    /// The conversation of this call by its transcript, as candidates name it: in some hosts the file is not named by the id alone.
+    fn transcript_name(&self) -> Option<String> {
+        let by_file = || Some(session_name(self.host.transcripts?, self.input.transcript.as_deref()?));
+        by_file().or_else(|| self.conversation_name())
+    }
+
+    /// The conversation of this call by its id.
+    fn conversation_name(&self) -> Option<String> {
+        Some(format!("{}/{}", self.host.transcripts?.name, self.input.session.as_deref()?))
     }
 
     fn exists(&self, path: &MemoryPath) -> bool {
         matches!(self.memdir.store().get(path), Ok(Some(_)))
     }
 
-    /// Whether a person is known to read the answers: not in a run that another agent started, and the host says so, or somebody
+    /// Whether a person is known to read the answers: not in a run that another agent started, and the host says so, or a person
     /// typed a second message.
     fn is_interactive(&self) -> bool {
         let run = hosts::RunMarks {

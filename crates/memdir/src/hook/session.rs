@@ -1,6 +1,5 @@
-//! The state of one conversation between two hooks: which memories it has seen, how many messages the
-//! person typed, and whether it was asked about candidates. Derived: without it a
-//! memory is shown twice, and nothing else.
+//! The state of one conversation between two hooks: which memories it has seen, how many messages the person typed, and whether it was
+//! told how the previous one ended. Derived: without it a memory is shown twice, and nothing else.
 
 use jiff::Timestamp;
 use memdir_core::internal::base::disk::{self, FileLock, LockWait};
@@ -13,7 +12,6 @@ use std::{
 /// The number of conversations that are kept; beyond it the oldest are removed.
 const MAX_SESSIONS: usize = 200;
 const LEFT_OFF: &str = "# left off";
-const ASKED: &str = "# asked";
 const MESSAGE: &str = "# message";
 /// The number of messages that are counted.
 const MAX_MESSAGES: usize = 8;
@@ -46,13 +44,8 @@ impl SessionState {
         self.append(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
     }
 
-    /// Records the question about candidates; returns `false` if there has been one, or if it cannot be recorded and would be
-    /// repeated.
-    pub(crate) fn record_question(&self) -> bool {
-        self.record_once(ASKED)
-    }
-
-    /// Records that the conversation was told how the previous one ended, as [`SessionState::record_question`] does.
+    /// Records that the conversation was told how the previous one ended; returns `false` if it was told before, or if that cannot be
+    /// recorded and would be repeated.
     pub(crate) fn record_left_off(&self) -> bool {
         self.record_once(LEFT_OFF)
     }
@@ -93,7 +86,7 @@ impl SessionState {
         lines.iter().find(is_now).is_none_or(|line| *line == mine)
     }
 
-    /// Forgets the memories it has seen, because the conversation begins or was compacted. Questions, messages and compactions are kept.
+    /// Forgets the memories it has seen, because the conversation begins or was compacted. Messages and compactions are kept.
     pub(crate) fn restart(&self) {
         let _lock = self.lock();
         let notes: String = self.lines().iter().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
@@ -156,17 +149,17 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_asked_once() {
+    fn a_conversation_is_told_once_how_the_last_one_ended() {
         let dir = tempfile::tempdir().unwrap();
         let session = SessionState::new(dir.path(), "codex", Some("s"));
-        assert!(session.record_question());
-        assert!(!session.record_question());
+        assert!(session.record_left_off());
+        assert!(!session.record_left_off());
         session.restart();
-        assert!(!session.record_question());
-        assert!(!SessionState::new(dir.path(), "codex", None).record_question());
+        assert!(!session.record_left_off());
+        assert!(!SessionState::new(dir.path(), "codex", None).record_left_off());
         fs::remove_dir_all(dir.path().join("sessions")).unwrap();
         fs::write(dir.path().join("sessions"), "in the way").unwrap();
-        assert!(!session.record_question(), "a question that cannot be recorded would be repeated");
+        assert!(!session.record_left_off(), "a text that cannot be recorded would be repeated");
     }
 
     #[test]

@@ -72,6 +72,9 @@ impl HookCall<'_> {
             return;
         }
         let Some(mut conversation) = self.conversation.open(self.memdir.context().clock.now(), self.deadline) else { return };
+        if action.is_some() && self.is_parallel(&conversation) {
+            return;
+        }
         let outcomes = conversation.settle(action);
         // Recorded before it is counted: a killed process must not count an outcome twice.
         if !outcomes.is_empty() && conversation.commit() {
@@ -93,10 +96,18 @@ impl HookCall<'_> {
         }
         let action = self.exact_action();
         let mut conversation = conversation;
+        let fired_call = conversation.as_deref().and_then(OpenConversation::fired_call);
+        if fired_call.is_some() && fired_call == self.input.call.as_deref() {
+            return Vec::new();
+        }
+        let is_settled = self.is_next_call(event) && !conversation.as_deref().is_some_and(|conversation| self.is_parallel(conversation));
         let outcomes = match &mut conversation {
-            Some(conversation) if self.is_next_call(event) => to_uses(conversation.settle(Some(&action))),
+            Some(conversation) if is_settled => to_uses(conversation.settle(Some(&action))),
             _ => Vec::new(),
         };
+        if let (Some(conversation), Some(call)) = (&mut conversation, self.input.call.as_deref().filter(|_| shows)) {
+            conversation.record_call(call);
+        }
         let mut fired = Vec::new();
         for rule in rules.iter().filter(|_| shows) {
             let (name, id) = (&rule.matched.name, tripwire_id(&rule.matched.tripwire, rule.matched.strength));

@@ -2,9 +2,8 @@
 //! and a missing final newline. Pure; knows nothing about hosts.
 
 use super::text_edit::{EditError, EditedText, dotted};
-use memdir_core::internal::base::text;
+use memdir_core::internal::base::{line_diff, text};
 use serde_json::Value;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Key, RawString, Table};
 
 const BOM: char = '\u{feff}';
@@ -86,9 +85,9 @@ fn print(original: &str, document: &DocumentMut) -> String {
     let rest = original.trim_start_matches(BOM);
     let newline = if rest.contains("\r\n") { "\r\n" } else { "\n" };
     let printed = document.to_string();
-    let content = |line: &'_ str| line.trim_end_matches('\n').trim_end_matches('\r').to_owned();
     let (old, new): (Vec<&str>, Vec<&str>) = (rest.split_inclusive('\n').collect(), printed.split_inclusive('\n').collect());
-    let contents = |lines: &[&str]| lines.iter().map(|line| content(line)).collect::<Vec<_>>();
+    let (old_contents, new_contents): (Vec<&str>, Vec<&str>) =
+        (old.iter().map(|line| content(line)).collect(), new.iter().map(|line| content(line)).collect());
     let mut text = original[..original.len() - rest.len()].to_owned();
     let mut add = |line: &str, ending: &str| {
         // A line that was the last one, without a line ending, is followed by another.
@@ -98,17 +97,19 @@ fn print(original: &str, document: &DocumentMut) -> String {
         text.push_str(line);
         text.push_str(ending);
     };
-    for op in capture_diff_slices(Algorithm::Myers, &contents(&old), &contents(&new)) {
-        match op {
-            DiffOp::Equal { old_index, len, .. } => old[old_index..old_index + len].iter().for_each(|line| add(line, "")),
-            DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
-                let lines = &new[new_index..new_index + new_len];
-                lines.iter().for_each(|line| add(&content(line), if line.ends_with('\n') { newline } else { "" }));
-            }
-            DiffOp::Delete { .. } => {}
-        }
+    let mut next = 0;
+    for change in line_diff::changed_lines(&old_contents, &new_contents) {
+        old[next..change.old.start].iter().for_each(|line| add(line, ""));
+        new[change.new].iter().for_each(|line| add(content(line), if line.ends_with('\n') { newline } else { "" }));
+        next = change.old.end;
     }
+    old[next..].iter().for_each(|line| add(line, ""));
     text
+}
+
+/// A line without its line ending.
+fn content(line: &str) -> &str {
+    line.trim_end_matches('\n').trim_end_matches('\r')
 }
 
 fn item_at<'a>(root: &'a Item, path: &[String]) -> Result<Option<&'a Item>, EditError> {
@@ -466,15 +467,7 @@ mod tests {
 
     fn line() -> impl Strategy<Value = &'static str> {
         prop::sample::select(vec![
-            "",
-            "# c",
-            "  # d  ",
-            "[a]",
-            "[b.c]",
-            "[[d]]",
-            "[mcp_servers.other] # e",
-            "[mcp_servers]",
-            "x = [ 1,\n 2 ]",
+            "", "# c", "  # d  ", "[a]", "[b.c]", "[[d]]", "[mcp_servers.other] # e", "[mcp_servers]", "x = [ 1,\n 2 ]",
         ])
     }
 

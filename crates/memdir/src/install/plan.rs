@@ -2,7 +2,7 @@
 
 use super::{error::InstallError, file_edit::PlannedEdit, files, patch::Patch};
 use crate::hosts::ConfigFile;
-use similar::TextDiff;
+use memdir_core::internal::base::line_diff;
 use std::{collections::BTreeMap, path::Path};
 
 /// Plans the edits of all files; fails if one of them cannot be edited. `programs` are further paths of memdir, whatever their names.
@@ -41,6 +41,5 @@ fn plan_file(config: ConfigFile, programs: &[String]) -> Result<PlannedEdit, Ins
 /// The change of a file as a unified diff.
 pub(crate) fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
     let name = |text: Option<&str>| text.map_or_else(|| "/dev/null".to_owned(), |_| path.display().to_string());
-    let differ = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
-    differ.unified_diff().context_radius(3).header(&name(before), &name(after)).to_string()
+    line_diff::unified(&name(before), &name(after), before.unwrap_or_default(), after.unwrap_or_default())
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Seconds after which a rule holds again in the same conversation.
-const HOLD_AGAIN_SECS: i64 = 30 * 60;
+pub(crate) const HOLD_AGAIN_SECS: i64 = 30 * 60;
 /// The number of actions in a conversation that rules of other people hold at most, unless the person accepted them.
 const MAX_FOREIGN_HOLDS: usize = 3;
 /// The size in bytes up to which lines are appended; beyond it rules are only shown.
@@ -34,6 +34,9 @@ const COMPACTED: &str = "compacted";
 const FIRED: &str = "fired";
 const VIOLATED: &str = "violated";
 const SETTLED: &str = "settled";
+const CALL: &str = "call";
+/// The characters of an id of a tool call; a longer one is not recorded.
+const MAX_CALL_ID: usize = 100;
 
 /// The state of one conversation, or of one subagent in it.
 #[derive(Debug)]
@@ -65,6 +68,8 @@ pub(crate) struct OpenConversation {
     foreign: usize,
     /// The tripwires that fired for the last action.
     fired: Vec<FiredTripwire>,
+    /// The id of the tool call for which tripwires fired last.
+    fired_call: Option<String>,
     /// Whether a foreign rule holds the action at hand.
     holds_foreign: bool,
     added: String,
@@ -106,6 +111,7 @@ impl Conversation {
             shown: HashSet::new(),
             foreign: 0,
             fired: Vec::new(),
+            fired_call: None,
             holds_foreign: false,
             added: String::new(),
         };
@@ -153,6 +159,7 @@ impl OpenConversation {
                 is_violated: *kind == VIOLATED,
             }),
             [SETTLED] => self.fired.clear(),
+            [CALL, id] => self.fired_call = Some((*id).to_owned()),
             _ => {}
         }
     }
@@ -198,6 +205,24 @@ impl OpenConversation {
             self.fired.push(fired);
         }
         true
+    }
+
+    /// Records the id of the tool call for which tripwires fire.
+    pub(crate) fn record_call(&mut self, id: &str) {
+        if id.len() <= MAX_CALL_ID && !id.contains(char::is_whitespace) && self.bytes < MAX_SHOWN_BYTES {
+            self.add(&format!("{CALL} {id}"));
+            self.fired_call = Some(id.to_owned());
+        }
+    }
+
+    /// The id of the tool call for which tripwires fired that are not decided about yet.
+    pub(crate) fn fired_call(&self) -> Option<&str> {
+        self.fired_call.as_deref().filter(|_| !self.fired.is_empty())
+    }
+
+    /// Whether a tripwire of a memory fired that is not decided about yet.
+    pub(crate) fn has_fired(&self, name: &str) -> bool {
+        self.fired.iter().any(|fired| fired.name == name)
     }
 
     /// Decides about the tripwires that fired before this tool call: the same action again violates them. `None` is the end of the

@@ -1,11 +1,16 @@
 //! The person's decisions about rules: which texts may ask and deny, and which are ignored. Kept in memdir's home and never in a
-//! memory, by the hash of the rule's text, so that a changed text has no decision. Only `memdir rules` writes them.
+//! memory, by the directory of the mount and the hash of the rule's text: a changed text has no decision, and neither has the same text
+//! in another repository. Only `memdir rules` writes them.
 
 use crate::exit::Failure;
 use jiff::Timestamp;
 use memdir_core::{
-    Version,
-    internal::base::disk::{self, FileLock, LockWait, Replace},
+    Memdir, MemoryPath, Version,
+    internal::{
+        base::disk::{self, FileLock, LockWait, Replace},
+        project::{self, Worktrees},
+        store::mounts::mount_of,
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -35,8 +40,11 @@ struct DecidedRule {
     /// The hash of the rule's conditions and body.
     text: String,
     decision: Decision,
-    /// The name of the memory at the time, for people who read the file.
+    /// The name of the memory at the time.
     name: String,
+    /// The directory of its mount; empty in files of earlier versions.
+    #[serde(default)]
+    mount: PathBuf,
     at: Timestamp,
 }
 
@@ -54,29 +62,63 @@ impl Decisions {
         }
     }
 
-    /// The decision about a text, if there is one.
-    pub(crate) fn get(&self, text: Version) -> Option<Decision> {
-        let text = text.to_string();
-        self.rules.iter().find(|rule| rule.text == text).map(|rule| rule.decision)
+    /// The decision about the text of a memory, if there is one. A renamed memory keeps it; a copy has none.
+    pub(crate) fn get(&self, memdir: &Memdir, path: &MemoryPath, text: Version) -> Option<Decision> {
+        let (text, mount) = (text.to_string(), mount_dir(memdir, path));
+        let is_here = |rule: &&DecidedRule| rule.text == text && rule.is_in(&mount, path);
+        let same = self.rules.iter().find(|rule| is_here(rule) && rule.name == path.name());
+        let is_gone = |rule: &&DecidedRule| {
+            let old = MemoryPath::parse(&rule.name).ok();
+            old.is_some_and(|old| matches!(memdir.store().get(&old), Ok(None)))
+        };
+        let renamed = || self.rules.iter().find(|rule| is_here(rule) && is_gone(rule));
+        same.or_else(renamed).map(|rule| rule.decision)
     }
 
-    /// Whether the person accepted an earlier text of the memory with this name.
-    pub(crate) fn had_accepted(&self, name: &str) -> bool {
-        self.rules.iter().any(|rule| rule.name == name && rule.decision == Decision::Accepted)
+    /// Whether the person accepted an earlier text of this memory.
+    pub(crate) fn had_accepted(&self, memdir: &Memdir, path: &MemoryPath) -> bool {
+        let mount = mount_dir(memdir, path);
+        self.rules.iter().any(|rule| rule.name == path.name() && rule.decision == Decision::Accepted && rule.is_in(&mount, path))
     }
 
-    /// Records a decision about a text. It replaces an earlier one about the same text.
-    pub(crate) fn record(home: &Path, name: &str, text: Version, decision: Decision, at: Timestamp) -> Result<(), Failure> {
+    /// Records a decision about the text of a memory. It replaces an earlier one about the same text.
+    pub(crate) fn record(
+        home: &Path,
+        memdir: &Memdir,
+        memory: &MemoryPath,
+        text: Version,
+        decision: Decision,
+        at: Timestamp,
+    ) -> Result<(), Failure> {
         let path = file(home);
         let failed = |source| Failure::File { doing: "write", path: path.clone(), source };
         let _lock = FileLock::for_update(&path, LockWait::COMMAND).map_err(failed)?;
         let mut all = Decisions::load(home)?;
-        let text = text.to_string();
-        all.rules.retain(|rule| rule.text != text);
-        all.rules.push(DecidedRule { text, decision, name: name.to_owned(), at });
+        let (text, mount, name) = (text.to_string(), mount_dir(memdir, memory), memory.name().to_owned());
+        all.rules.retain(|rule| rule.text != text || rule.name != name || !rule.is_in(&mount, memory));
+        all.rules.push(DecidedRule { text, decision, name, mount, at });
         let bytes = serde_json::to_vec_pretty(&all).map_err(|error| failed(error.into()))?;
         disk::replace(&path, Replace::DURABLE, |file| file.write_all(&bytes)).map_err(failed)
     }
+}
+
+impl DecidedRule {
+    /// Whether it was decided about a memory of this mount. Earlier versions did not record the mount: what they know about a rule of a
+    /// team may be about another repository.
+    fn is_in(&self, mount: &Path, path: &MemoryPath) -> bool {
+        if self.mount.as_os_str().is_empty() { !path.is_under("team") } else { self.mount == mount }
+    }
+}
+
+/// The directory of the mount that a memory is in. The worktrees of one repository have one memory of the team, so there it is the
+/// directory in the repository.
+fn mount_dir(memdir: &Memdir, path: &MemoryPath) -> PathBuf {
+    let Some(root) = mount_of(memdir.store(), path).map(|mount| mount.root.clone()) else { return PathBuf::new() };
+    let shared = || {
+        let project = project::find(&root, Worktrees::Shared).ok()?;
+        Some(project.git?.join(root.canonicalize().ok()?.strip_prefix(&project.checkout).ok()?))
+    };
+    if path.is_under("team") { shared().unwrap_or(root) } else { root }
 }
 
 fn file(home: &Path) -> PathBuf {

@@ -1,5 +1,5 @@
 //! Proposes what the ledger says about rules: a higher strength for one that is violated, the removal of one that never fires. Runs at
-//! the end of a conversation and for `memdir stats --use`, never before a tool call.
+//! the end of a conversation, for `memdir inbox` and for `memdir stats --use`, never before a tool call.
 
 use crate::{candidates, config::Settings, exit::Failure, scope::Scope};
 use memdir_core::{CandidateKind, Memdir, Proposed, Rule, Source, internal::operations::ledger::rule_candidates};

@@ -140,7 +140,7 @@ fn verify_follows_anchored_lines_through_commits() {
     put(&home, "src/db.rs", "// head\n// more\nfn open_pool() {\n    connect(12)\n}\n\nfn close() {}\n");
     commit(&home, "again");
     assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"
-    changed  src/db.rs@ae59ba4541:2-4: the lines this rests on changed in 2 commits
+    changed  src/db.rs@ae59ba4541:2-4: these lines changed in 2 commits
     -- stderr
     note: not verified; correct the memory, or add --force
     -- exit 1
@@ -149,9 +149,18 @@ fn verify_follows_anchored_lines_through_commits() {
     source  src/db.rs@ae59ba4541:6: unchanged, now in lines 7-7
     verified close
     ");
+    // A person who has looked at the changed lines says so: the memory rests on what they are now.
+    assert_snapshot!(run_in(&home, "shop", &["verify", "pool", "--force"]), @"
+    changed  src/db.rs@ae59ba4541:2-4: these lines changed in 2 commits
+    verified pool
+    ");
+    assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"
+    source  src/db.rs@d6b6d94d27:3-5: unchanged
+    verified pool
+    ");
     fs::remove_file(home.path("shop/src/db.rs")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
-    changed  src/db.rs@ae59ba4541:6: the file no longer exists
+    changed  src/db.rs@d6b6d94d27:7: the file no longer exists
     -- stderr
     note: not verified; correct the memory, or add --force
     -- exit 1

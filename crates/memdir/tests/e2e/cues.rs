@@ -9,16 +9,7 @@ use std::fs;
 fn write_sets_cues_tripwires_and_pinned() {
     let home = Home::new();
     home.ok(&[
-        "write",
-        "rules/push",
-        "Run the tests.",
-        "--cue",
-        "ship it",
-        "--cue",
-        "git: push",
-        "--when-command",
-        "git push*",
-        "--pinned",
+        "write", "rules/push", "Run the tests.", "--cue", "ship it", "--cue", "git: push", "--when-command", "git push*", "--pinned",
     ]);
     assert_snapshot!(home.text("rules/push.md"), @r#"
     ---

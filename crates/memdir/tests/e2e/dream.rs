@@ -1,6 +1,9 @@
 //! `memdir dream`: a plan, an edited plan, applying and undoing it, and models that behave, hang, fail or lie.
 
-use crate::home::{Home, feed};
+use crate::{
+    home::{Home, feed},
+    talk::{HANDSHAKES, Talk},
+};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Output};
@@ -79,15 +82,108 @@ fn a_plan_whose_memories_changed_is_not_a_success() {
     assert_snapshot!(home.run_with(&["dream", "--apply", "-"], "nonsense\n"), @r##"
     -- stderr
     error: invalid plan: line 1: a plan begins with "# Dream plan"
+    hint: nothing was changed; correct the plan, or make a new one with: memdir dream
     -- exit 2
     "##);
+}
+
+/// However short a text is, its copy is found.
+#[test]
+fn copies_of_short_texts_are_found() {
+    let home = Home::new();
+    home.put("a.md", "Use tabs, not spaces, Ada.\n");
+    home.put("notes/b.md", "Use tabs, not spaces, Ada.\n");
+    home.put("c.md", "42\n");
+    home.put("d.md", "42\n");
+    home.put("e.md", "缩进用制表符。\n");
+    home.put("f.md", "缩进用制表符。\n");
+    home.put("empty-1.md", "");
+    home.put("empty-2.md", "");
+    assert_snapshot!(told(&home, &["dream"]), @"
+      1. merge notes/b into a (exact-duplicate, 99 %)
+      2. archive empty-1 (empty, 95 %)
+      3. archive empty-2 (empty, 95 %)
+      4. merge d into c (exact-duplicate, 60 %)
+      5. merge f into e (exact-duplicate, 60 %)
+    5 operations: [PLAN]
+    -- stderr
+    note: nothing is changed yet; read and edit the plan, then: memdir dream --apply [PLAN]
+    ");
+}
+
+/// Of several processes that apply one plan, one does; the others say so.
+#[test]
+fn one_plan_is_applied_once() {
+    let home = filled();
+    home.ok(&["dream"]);
+    let file = plan_file(&home);
+    let children: Vec<_> = (0..6)
+        .map(|_| {
+            let mut command = home.command(&["dream", "--apply", &file]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let outputs: Vec<Output> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    let applied = outputs.iter().filter(|output| output.status.success()).count();
+    let errors: Vec<String> = outputs
+        .iter()
+        .filter(|output| !output.status.success())
+        .map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+        .collect();
+    assert_eq!((applied, errors.len()), (1, 5), "{errors:?}");
+    assert!(errors.iter().all(|error| error.starts_with("error: the plan was already applied, as change ")), "{errors:?}");
+    assert_eq!(home.files().iter().filter(|file| file.starts_with("archive/")).count(), 2);
+    // After an undo the same plan fits again.
+    home.ok(&["undo"]);
+    assert!(home.ok(&["dream", "--apply", &file]).contains("2 operations applied"));
+    assert_snapshot!(home.run(&["dream", "--apply", &file]), @"
+    -- stderr
+    error: the plan was already applied, as change [ID]
+    hint: take it back with: memdir undo [ID]; or make a new plan with: memdir dream
+    -- exit 1
+    ");
+}
+
+/// The counts of the ledger decide which lines of a full entrypoint move to a page.
+#[test]
+fn lines_that_are_never_used_leave_a_full_entrypoint() {
+    let home = Home::new();
+    let names: Vec<String> = (0..170).map(|n| format!("topic{}/memory-{n}", n % 2)).collect();
+    for name in &names {
+        home.put(&format!("{name}.md"), format!("---\nname: Fact {name}\ndescription: what {name} is about\n---\n\nText of {name}.\n"));
+    }
+    home.put("MEMORY.md", "# Ours\n\nRead this first.\n");
+    home.ok(&["check", "--fix"]);
+    let before = home.text("MEMORY.md");
+    assert!(before.contains("memory-169"), "{before}");
+    let read: Vec<&str> = names.iter().take(100).map(String::as_str).collect();
+    let mut talk = Talk::begin(&home, &[], HANDSHAKES[0]);
+    for names in read.chunks(10) {
+        talk.said("memory_read", json!({ "paths": names }));
+    }
+    talk.end();
+    let shown = told(&home, &["dream"]);
+    assert!(shown.contains("create topic0/overview (entrypoint, 60 %)"), "{shown}");
+    home.ok(&["dream", "--apply", "latest"]);
+    let after = home.text("MEMORY.md");
+    assert!(after.starts_with("# Ours\n\n") && after.contains("Read this first.\n"), "{after}");
+    for name in &read {
+        assert!(after.contains(&format!("({name}.md)")), "{name} is used and stays: {after}");
+    }
+    assert!(after.lines().count() <= 145, "{}", after.lines().count());
+    assert!(after.contains("(topic0/overview.md)") && after.contains("MEMORY.page-001.md"), "{after}");
+    let page = home.text("MEMORY.page-001.md");
+    let lost = names.iter().filter(|name| !after.contains(&format!("({name}.md)")) && !page.contains(&format!("({name}.md)"))).count();
+    assert_eq!(lost, 0, "every memory keeps a line");
+    home.ok(&["undo"]);
+    assert_eq!(home.text("MEMORY.md"), before);
 }
 
 #[test]
 fn a_clean_memory_needs_no_plan() {
     let home = Home::new();
     home.ok(&["write", "notes/kept", "Backups leave the data center at four."]);
-    assert_snapshot!(home.run(&["dream"]), @"nothing to tidy in 1 memories");
+    assert_snapshot!(home.run(&["dream"]), @"nothing to tidy in 1 memory");
     assert_eq!(home.json(&["dream", "--status"])["plans"], json!([]));
 }
 
@@ -99,7 +195,7 @@ fn logs_are_distilled_and_the_status_tells_how_far() {
     home.ok(&["dream", "--logs"]);
     home.ok(&["dream", "--apply", "latest"]);
     let status = home.ok(&["log", "--status"]);
-    assert!(status.starts_with("last distilled: just now, 1 operations\nlogs distilled through: 2026-01-15\n"), "{status}");
+    assert!(status.starts_with("last distilled: just now, 1 operation\nlogs distilled through: 2026-01-15\n"), "{status}");
     assert!(home.ok(&["dream", "--logs"]).starts_with("nothing to tidy"));
     // What is undone is not distilled, so it is proposed again.
     home.ok(&["undo"]);
@@ -119,6 +215,7 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
     assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @r#"
     -- stderr
     error: invalid operations: operation 1: invalid memory name "../../x": it contains the component ".."; use a name without it
+    hint: nothing was changed; for the format, run: memdir dream --prompt
     -- exit 2
     "#);
     assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));
@@ -144,7 +241,7 @@ fn a_model_is_shown_before_it_is_asked() {
     let output = with_claude(&home, &[]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("claude -p --output-format json --tools '' --strict-mcp-config"), "{text}");
-    assert!(text.contains("would run 1 times, with about "), "{text}");
+    assert!(text.contains("would run once, with about "), "{text}");
     assert!(!home.path("started").exists(), "nothing runs without --yes");
 }
 
@@ -165,7 +262,7 @@ fn a_model_that_answers_with_operations_makes_a_plan() {
     assert!(home.files().contains(&"notes/empty.md".to_owned()), "only a plan is made");
     assert!(fs::read_to_string(home.path("asked")).unwrap().contains("Backups leave the data center"));
     assert_eq!(fs::read_to_string(home.path("guard")).unwrap(), "1\n");
-    assert_eq!(fs::read_to_string(home.path("dir")).unwrap(), "settings.json\n");
+    assert_eq!(fs::read_to_string(home.path("dir")).unwrap(), "");
 }
 
 #[test]
@@ -173,9 +270,9 @@ fn a_model_that_misbehaves_changes_nothing() {
     let home = filled();
     home.configure("[dream]\nmodel_seconds = 1\n");
     let cases = [
-        ("hangs", "sleep 600", "claude gave no answer within 1 s and was ended"),
+        ("hangs", "sleep 600", "claude did not answer within 1 s and was stopped"),
         // Its own stop hook holds the output open after it ended.
-        ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude gave no answer within 1 s and was ended"),
+        ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
         ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
         ("prints prose", "echo 'I archived everything for you.'", "operations: it is not a list of operations in JSON"),
         ("prints garbage", "head -c 100000 /dev/urandom", "the answer is not valid UTF-8"),

@@ -3,6 +3,7 @@
 use crate::{
     chats,
     home::{Home, feed, files_below},
+    inbox::{self, Planted},
     scope::{git, repository, run_in},
     terminal::answered,
 };
@@ -106,6 +107,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     ");
     let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
     let forgot = regex::Regex::new(r"forgotten/[0-9TZ-]+\.json").unwrap().replace(&forgot, "forgotten/[TIME].json");
+    let forgot = regex::Regex::new(r"read \d+ files").unwrap().replace(&forgot, "read [N] files");
     assert_snapshot!(forgot, @"
     MEMORY.md  1 line
       4: - [notes/address](notes/address.md) — Send parcels to Maple Street 12.
@@ -131,8 +133,8 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
     search indexes, vectors and caches  removed and built again
-    forgot: redacted 12 files, removed 0 memories, 13 recorded texts, 1 turn and 0 conversations
-    verified: 2 searches by words and meaning did not find it
+    forgot: 8 files of memories redacted, 13 recorded texts removed, 1 turn removed, 4 other files changed
+    verified: read [N] files again and made 2 searches; the words are gone
     receipt: [HOME]/home/forgotten/[TIME].json
     -- stderr
     note: not reached: the git history of [HOME]/shop/.memdir
@@ -209,4 +211,226 @@ fn too_few_letters_and_read_only_memories_are_explained() {
     home.configure(&format!("[[mounts]]\nname = \"docs\"\npath = {:?}\naccess = \"read-only\"\n", home.path("docs")));
     let output = run_in(&home, "work", &["forget", "--yes", "secret garden"]);
     assert!(output.contains("docs/x.md") && output.contains("stays: ") && output.ends_with("-- exit 1\n"), "{output}");
+}
+
+/// A turn of a transcript of Claude Code.
+fn turn(home: &Home, session: &str, uuid: &str, time: Option<&str>, text: &str) -> String {
+    let mut line = serde_json::json!({
+        "type": "user", "uuid": uuid, "sessionId": session, "cwd": home.path("shop"), "version": "2.0.0",
+        "message": { "role": "user", "content": text },
+    });
+    if let Some(time) = time {
+        line["timestamp"] = time.into();
+    }
+    format!("{line}\n")
+}
+
+/// The inbox of the project, plans and their diffs, names with hyphens, the ledger, backups, and turns without a time.
+#[test]
+fn nothing_is_left_in_the_inbox_plans_names_and_backups() {
+    let home = chats::on();
+    let phrase = Phrase::parse(WORDS).unwrap();
+    repository(&home, "shop");
+    let project = home.path(".claude/projects/-shop");
+    fs::create_dir_all(&project).unwrap();
+    let dated = "11111111-1111-4111-8111-111111111111";
+    let text = turn(&home, dated, "u1", Some("2026-01-10T10:00:00Z"), "Remember that Anna lives at Maple Street 12 in Ulm.")
+        + &turn(&home, dated, "u2", Some("2026-01-10T10:03:00Z"), "Thanks, bye now.");
+    fs::write(project.join(format!("{dated}.jsonl")), text).unwrap();
+    let undated = "33333333-3333-4333-8333-333333333333";
+    let mut undated_text =
+        turn(&home, undated, "u3", None, "My address is maple street 12.") + &turn(&home, undated, "u4", None, "Tea at four.");
+    fs::write(project.join(format!("{undated}.jsonl")), &undated_text).unwrap();
+    fs::create_dir_all(home.path(".codex")).unwrap();
+    fs::write(home.path(".codex/config.toml"), "# Maple Street 12\nmodel = \"x\"\n").unwrap();
+    run_in(&home, "shop", &["install", "codex"]);
+    run_in(&home, "shop", &["write", "notes/maple-street-12", "Anna likes tea."]);
+    run_in(&home, "shop", &["write", "notes/call", "Yesterday Anna was in Maple\nStreet 12, and in the evening, too."]);
+    run_in(&home, "shop", &["write", "notes/code", "list:\n\n    // Maple\n    // Street 12\n"]);
+    run_in(&home, "shop", &["chats", "sync"]);
+    let plan = run_in(&home, "shop", &["dream"]);
+    assert!(plan.contains("update notes/call (relative-date"), "{plan}");
+    let input =
+        serde_json::json!({ "session_id": "s", "cwd": home.path("shop"), "prompt": "Does Anna like tea, maple-street-12?" }).to_string();
+    feed(home.bare(&["hook", "claude-code", "user-prompt"]).current_dir(home.path("shop")), input.as_bytes());
+    fs::create_dir_all(home.path("home/uses")).unwrap();
+    fs::write(home.path("home/uses/gone-1.log"), "# 1763425000 1\n+ 1763426000 r notes/maple-street-12\n+ 1763426000 r notes/tea\n")
+        .unwrap();
+    let before = files_with(&home.path("home"), &phrase).join("\n");
+    for place in ["inbox/", "dreams/", "journal/", "chats/", "uses/", "projects/"] {
+        assert!(before.contains(place), "{place} has the words before: {before}");
+    }
+    let backups = |home: &Home| files_with(&home.path(".codex"), &phrase).into_iter().filter(|name| name.contains("backup")).count();
+    assert_eq!(backups(&home), 1);
+    let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
+    assert!(!forgot.contains("-- exit") && forgot.contains("verified: read "), "{forgot}");
+    assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
+    assert_eq!(files_with(&home.path(".cache/memdir"), &phrase), [""; 0]);
+    assert_eq!(backups(&home), 0);
+    assert_eq!(fs::read_to_string(home.path("home/uses/gone-1.log")).unwrap(), "# 1763425000 1\n+ 1763426000 r notes/tea\n");
+    assert!(!run_in(&home, "shop", &["inbox"]).to_lowercase().contains("maple"));
+    assert_eq!(run_in(&home, "shop", &["read", "notes/code"]), "list:\n\n  // (forgotten)\n", "blanks are shortened by the test");
+    // The hosts still have the turns; a transcript that grows is read again.
+    undated_text += &turn(&home, undated, "u5", None, "And now something else.");
+    fs::write(project.join(format!("{undated}.jsonl")), &undated_text).unwrap();
+    run_in(&home, "shop", &["chats", "sync"]);
+    assert_eq!(files_with(&home.path("home"), &phrase), [""; 0], "it stays forgotten");
+}
+
+/// The memory of a project in memdir's home.
+fn project_memory(home: &Home) -> std::path::PathBuf {
+    let entries = fs::read_dir(home.path("home/projects")).unwrap().flatten();
+    entries.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap()
+}
+
+/// Runs `memdir forget --yes --json` and returns the exit status and what remains.
+fn forget_json(home: &Home, dir: &str, args: &[&str], words: &str) -> (Option<i32>, serde_json::Value) {
+    let output = home.bare(&[args, &["forget", "--yes", "--json"], &[words]].concat()).current_dir(home.path(dir)).output().unwrap();
+    let printed = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.code(), printed)
+}
+
+/// Hidden files in memdir's home are redacted. The names of directories that follow from a project are named, and the receipt does not
+/// have the words, also not as the name of the actor.
+#[test]
+fn hidden_files_are_redacted_and_names_of_projects_are_named() {
+    let home = Home::new();
+    repository(&home, "acmecorp");
+    run_in(&home, "acmecorp", &["write", "notes/x", "AcmeCorp pays late."]);
+    run_in(&home, "acmecorp", &["write", "user/z", "acmecorp contact is Bob."]);
+    let memory = project_memory(&home);
+    fs::create_dir_all(memory.join(".trash")).unwrap();
+    fs::create_dir_all(memory.join(".obsidian")).unwrap();
+    fs::write(memory.join(".trash/old.md"), "acmecorp, and more\n").unwrap();
+    fs::write(memory.join(".obsidian/workspace.json"), r#"{"open":"acmecorp.md","acmecorp/x.md":1,"n":2}"#).unwrap();
+    fs::write(memory.join("table.csv"), "a,acmecorp\n").unwrap();
+    let (code, printed) = forget_json(&home, "acmecorp", &["--actor", "acmecorp"], "acmecorp");
+    assert_eq!(code, Some(1));
+    assert_eq!(fs::read_to_string(memory.join(".trash/old.md")).unwrap(), "(forgotten), and more\n");
+    let workspace: serde_json::Value = serde_json::from_slice(&fs::read(memory.join(".obsidian/workspace.json")).unwrap()).unwrap();
+    assert_eq!(workspace, serde_json::json!({ "open": "(forgotten).md", "n": 2 }));
+    assert_eq!(fs::read_to_string(memory.join("table.csv")).unwrap(), "a,(forgotten)\n");
+    let remaining: Vec<&str> = printed["receipt"]["remaining"].as_array().unwrap().iter().map(|place| place.as_str().unwrap()).collect();
+    for place in ["home/projects/(forgotten)-", "home/journal/(forgotten)-", ".toml: ", "/changes.log: "] {
+        assert!(remaining.iter().any(|remains| remains.contains(place)), "{place} in {remaining:#?}");
+    }
+    assert!(home.path("home/projects").join(format!("{}.toml", memory.file_name().unwrap().to_str().unwrap())).exists());
+    assert_eq!(printed["receipt"]["by"], "(forgotten)");
+    let receipt = fs::read_to_string(printed["receipt_file"].as_str().unwrap()).unwrap();
+    assert!(!receipt.to_lowercase().contains("acmecorp"), "{receipt}");
+}
+
+/// Words that are names of fields in memdir's own files leave these files readable.
+#[test]
+fn names_of_fields_are_never_redacted() {
+    let home = chats::on();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "notes/a", "The session lasts an hour. The root of the tree. Accepted in May."]);
+    run_in(&home, "shop", &["chats", "sync"]);
+    run_in(&home, "shop", &["dream"]);
+    home.ok(&["chats", "forget", "1af7"]);
+    let rules = fs::read(home.path("home/chats/forgotten.json")).unwrap();
+    let record = format!("home/projects/{}.toml", project_memory(&home).file_name().unwrap().to_str().unwrap());
+    let recorded = fs::read(home.path(&record)).unwrap();
+    for word in ["session", "root", "accepted"] {
+        run_in(&home, "shop", &["forget", "--yes", word]);
+    }
+    assert_eq!(
+        run_in(&home, "shop", &["read", "notes/a"]),
+        "The (forgotten) lasts an hour. The (forgotten) of the tree. (forgotten) in May.\n"
+    );
+    assert_eq!(fs::read(home.path("home/chats/forgotten.json")).unwrap(), rules);
+    assert_eq!(fs::read(home.path(&record)).unwrap(), recorded);
+    for state in files_below(&home.path("home/dreams")).iter().filter(|name| name.ends_with("state.json")) {
+        assert!(fs::read_to_string(home.path("home/dreams").join(state)).unwrap().contains("\"last_plan\""));
+    }
+    // New turns are imported.
+    let transcript = home.path(".codex/sessions/2026/01/20/rollout-2026-01-20T11-00-00-0199c5d0-aaaa.jsonl");
+    let more = r#"{"timestamp":"2026-01-20T12:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"And now the docs"}]}}"#;
+    fs::write(&transcript, format!("{}{more}\n", fs::read_to_string(&transcript).unwrap())).unwrap();
+    assert!(run_in(&home, "shop", &["chats", "sync"]).starts_with("synced 1 turn"), "{}", run_in(&home, "shop", &["chats"]));
+}
+
+/// With `--dir`, what memdir keeps about that directory is forgotten, too: plans, drafts, counts.
+#[test]
+fn a_directory_is_forgotten_with_its_plans_and_drafts() {
+    let home = Home::new();
+    let phrase = Phrase::parse(WORDS).unwrap();
+    home.ok(&["write", "notes/x", "Yesterday Anna moved to maple street 12 by the river."]);
+    home.ok(&["dream"]);
+    fs::create_dir_all(home.path("home/edits")).unwrap();
+    fs::write(home.path("home/edits/notes-x.md"), "A draft about Maple Street 12.\n").unwrap();
+    assert!(files_with(&home.path("home"), &phrase).iter().any(|name| name.starts_with("dreams/")));
+    let forgot = home.run(&["forget", "--yes", WORDS]);
+    assert!(forgot.contains("the words are gone") && !forgot.contains("-- exit"), "{forgot}");
+    assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
+}
+
+/// A Zstandard frame of a text with the words.
+const COMPRESSED: &str = "28b52ffd0468bd0400220a1d17804f07d0a2ac43b6615de86151a17484348b630bcb140680b0086dd318f4c5412693dca4d3574c15df1c48a9b83113\
+    83f7d74dfc9cf078c5d2d89a614129e730e3b769e8a0bdfaf3a25ffbe47ce9235c9e526e811ef6062db37c45bfeb51a09879c6addde3976714a742f1\
+    970fad1de7f775480c0009eb0882f10545698470cecd5679ca53a88b8b9acebdffd28c9af2f52a61ae193b51";
+
+/// What memdir cannot change is named, everything else is forgotten, and the command does not claim more.
+#[test]
+fn large_and_compressed_files_are_named_and_the_rest_is_forgotten() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "notes/addr", "Anna lives at maple street 12"]);
+    let memory = project_memory(&home);
+    fs::write(memory.join("notes/huge.md"), format!("{}maple street 12\n", "a b c\n".repeat(800_000))).unwrap();
+    let bytes: Vec<u8> = (0..COMPRESSED.len()).step_by(2).map(|at| u8::from_str_radix(&COMPRESSED[at..at + 2], 16).unwrap()).collect();
+    fs::create_dir_all(home.path("home/later")).unwrap();
+    fs::write(home.path("home/later/old.zst"), &bytes).unwrap();
+    let (code, printed) = forget_json(&home, "shop", &[], WORDS);
+    assert_eq!(code, Some(1));
+    assert_eq!(run_in(&home, "shop", &["read", "notes/addr"]), "Anna lives at (forgotten)\n");
+    let remaining = printed["receipt"]["remaining"].to_string();
+    assert!(remaining.contains("notes/huge.md: it has ") && remaining.contains("later/old.zst: it is compressed"), "{remaining}");
+    assert_eq!(fs::read(home.path("home/later/old.zst")).unwrap(), bytes, "it is not changed");
+    let output = run_in(&home, "shop", &["forget", "--yes", WORDS]);
+    assert!(output.contains("not verified: the words remain in 2 places") && output.ends_with("-- exit 1\n"), "{output}");
+}
+
+/// Killed at any step, the next run finishes it.
+#[test]
+fn a_killed_run_is_finished_by_the_next_one() {
+    let home = full();
+    let phrase = Phrase::parse(WORDS).unwrap();
+    let memory = fs::read_dir(home.path("home/projects")).unwrap().flatten().map(|entry| entry.path());
+    let address = memory.map(|dir| dir.join("notes/address.md")).find(|file| file.is_file()).unwrap();
+    let quiet = || std::process::Stdio::null();
+    let mut child = home.bare(&["forget", "--yes", WORDS]).current_dir(home.path("shop")).stdout(quiet()).stderr(quiet()).spawn().unwrap();
+    // The first step is done, and the others are not.
+    while phrase.is_in(fs::read(&address).unwrap_or_default()) && child.try_wait().unwrap().is_none() {
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    run_in(&home, "shop", &["forget", "--yes", WORDS]);
+    for dir in ["home", "shop/.memdir", "other", ".cache/memdir"] {
+        assert_eq!(files_with(&home.path(dir), &phrase), [""; 0], "{dir}");
+    }
+    assert_eq!(run_in(&home, "shop", &["read", "notes/address"]), "Send parcels to (forgotten).\nTea at four.\n");
+}
+
+/// A conversation that is forgotten takes the candidates with it that quote nothing else, and their history.
+#[test]
+fn candidates_of_a_forgotten_conversation_are_forgotten() {
+    let home = chats::on();
+    home.run_bare(&["chats", "sync"]);
+    let planted = |name, words, conversation| Planted { name, kind: "remember", words, conversation, when: "" };
+    inbox::plant(&home, &planted("notes/wombat-attic", "remember: the wombatlemur lives in the attic", "claude-code/1af7fc5e-8455"));
+    inbox::plant(&home, &planted("notes/kept", "remember: the port is 5433", "codex/0199c5d0-aaaa"));
+    // The journal has both candidates.
+    home.run_bare(&["inbox", "reject", "notes/wombat-attic"]);
+    let phrase = Phrase::parse("wombatlemur").unwrap();
+    assert!(!files_with(&home.path("home"), &phrase).is_empty());
+    let forgot = home.run_bare(&["chats", "forget", "1af7"]);
+    assert!(forgot.contains("forgot 1 candidate in the inbox, which quoted only these conversations"), "{forgot}");
+    assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
+    // The key of a planted candidate is its name; a real one is a hash.
+    let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());
+    assert_eq!(named.iter().filter(|name| !name.ends_with("/decided")).count(), 0, "{named:?}");
+    assert!(home.run_bare(&["inbox"]).contains("inbox/notes/kept"));
 }

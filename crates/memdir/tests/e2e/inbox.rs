@@ -122,8 +122,8 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     "#);
     assert_snapshot!(run(&home, &["inbox", "accept", "nothing"]), @r#"
     -- stderr
-    error: memory "inbox/nothing" not found
-    hint: list the memories with: memdir list
+    error: candidate "inbox/nothing" not found
+    hint: list the candidates with: memdir inbox
     -- exit 1
     "#);
     assert_snapshot!(run(&home, &["inbox", "review"]), @"
@@ -499,6 +499,126 @@ fn a_request_in_an_archived_conversation_is_proposed_once() {
     assert!(home.run_bare(&["chats", "sync"]).contains("synced"));
     let listed = home.bare(&["inbox", "--json"]).output().unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&listed.stdout).unwrap()["open"], json!([]), "it never comes back");
+}
+
+/// Hosts write the answer to the transcript only after the hook at its end.
+#[test]
+fn a_request_in_the_last_message_is_asked_about_before_its_answer_is_written() {
+    let home = Home::new();
+    home.configure("[chats]\non = true\n");
+    let file = transcript(&home, "s", &[REQUEST]);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.lines().next().map(|line| format!("{line}\n")).unwrap()).unwrap();
+    let answer = asked(&home, "claude-code", &stop_with(&home, "s", &file), PERSON);
+    assert!(answer.contains("invoices of the shop are rounded per line"), "{answer}");
+    fs::write(&file, text).unwrap();
+    assert_eq!(asked(&home, "claude-code", &stop_with(&home, "s", &file), PERSON), "", "once");
+    let listed: Value = serde_json::from_slice(&home.bare(&["inbox", "--json"]).output().unwrap().stdout).unwrap();
+    assert_eq!(listed["open"].as_array().unwrap().len(), 1, "{listed}");
+    assert!(listed["open"][0]["turns"][0].as_str().unwrap().starts_with("chats/claude-code/s.md:"), "{listed}");
+}
+
+#[test]
+fn a_candidate_that_does_not_exist_names_the_command_that_lists_them() {
+    let home = with_candidates();
+    for args in
+        [&["inbox", "accept", "nope"][..], &["inbox", "show", "nope"], &["inbox", "reject", "inbox/nope"], &["inbox", "merge", "nope", "x"]]
+    {
+        let shown = home.run_bare(args);
+        let expected = "error: candidate \"inbox/nope\" not found\nhint: list the candidates with: memdir inbox\n-- exit 1\n";
+        assert!(shown.ends_with(expected), "{shown}");
+    }
+    assert_snapshot!(home.run_bare(&["inbox", "accept", "feedback/no-force-psh"]), @r#"
+    -- stderr
+    error: candidate "inbox/feedback/no-force-psh" not found
+    hint: did you mean "inbox/feedback/no-force-push"?
+    -- exit 1
+    "#);
+}
+
+/// `memdir forget` reaches candidates: their words, their names and their history.
+#[test]
+fn forgetting_reaches_the_inbox() {
+    let home = Home::new();
+    let file = transcript(&home, "s", &["Remember: the passphrase xylophonezebra opens the vault in the cellar."]);
+    assert!(asked(&home, "claude-code", &stop_with(&home, "s", &file), PERSON).contains("xylophonezebra"));
+    let shown = home.run_bare(&["forget", "--yes", "xylophonezebra"]);
+    assert!(shown.contains("inbox/notes/"), "{shown}");
+    for name in crate::home::files_below(&home.path("home")) {
+        let text = fs::read(home.path("home").join(&name)).unwrap();
+        assert!(!name.contains("xylophonezebra") && !String::from_utf8_lossy(&text).contains("xylophonezebra"), "{name}");
+    }
+}
+
+/// Gemini CLI names transcripts by their time and a part of the id.
+#[test]
+fn a_conversation_is_known_by_its_transcript_too() {
+    let home = Home::new();
+    let file = home.path(".gemini/tmp/abc/chats/session-2026-11-18T01-00-7e0b6f2f.jsonl");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let lines = [
+        json!({ "sessionId": "7e0b6f2f-86f9-4f1e-8e2a-000000000000", "projectHash": "x", "startTime": "2026-11-18T01:00:00Z" }),
+        json!({ "id": "1", "timestamp": "2026-11-18T01:00:01Z", "type": "user", "content": [{ "text": REQUEST }] }),
+        json!({ "id": "2", "timestamp": "2026-11-18T01:00:02Z", "type": "gemini", "content": "All right." }),
+    ];
+    fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    let session = "7e0b6f2f-86f9-4f1e-8e2a-000000000000";
+    for prompt in ["first message", "second message"] {
+        let input = json!({ "session_id": session, "cwd": home.path("work"), "prompt": prompt });
+        feed(&mut home.bare(&["hook", "gemini", "prompt"]), input.to_string().as_bytes());
+    }
+    let answer = asked(&home, "gemini", &stop_with(&home, session, &file), &[]);
+    assert!(answer.contains("rounded per line"), "{answer}");
+}
+
+#[test]
+fn nothing_is_decided_if_one_of_the_names_is_unknown() {
+    let home = with_candidates();
+    for verb in ["accept", "reject"] {
+        let shown = home.run_bare(&["inbox", verb, "notes/deploy", "nope"]);
+        assert!(shown.contains("candidate \"inbox/nope\" not found"), "{shown}");
+        assert_eq!(home.run_bare(&["inbox"]).matches("evidence:").count(), 2, "{verb}");
+    }
+    // Another error comes after decisions, which are printed.
+    home.bare(&["write", "notes/deploy", "Mine."]).output().unwrap();
+    let shown = run(&home, &["inbox", "accept", "feedback/no-force-push", "notes/deploy"]);
+    assert!(shown.contains("accepted inbox/feedback/no-force-push as feedback/no-force-push (undo:"), "{shown}");
+    assert!(shown.contains("not decided: notes/deploy: memory \"notes/deploy\" already exists") && shown.contains("-- exit 1"), "{shown}");
+}
+
+#[test]
+fn without_an_inbox_the_error_names_what_turns_it_on() {
+    let home = Home::new();
+    home.configure("[inbox]\non = false\n");
+    let shown = home.run_bare(&["inbox"]);
+    assert!(
+        shown.contains("error: the inbox is off (inbox.on = false)\nhint: turn it on with: memdir config set inbox.on true"),
+        "{shown}"
+    );
+    let shown = Home::new().run(&["inbox"]);
+    assert!(shown.contains("error: the selected memory has no inbox") && shown.contains("hint: omit --dir and --only"), "{shown}");
+}
+
+/// The mark is not in the cache, which other conversations or the person may empty.
+#[test]
+fn a_conversation_is_asked_once_however_many_others_there_are() {
+    let home = with_candidates();
+    assert!(!asked(&home, "claude-code", &stop(&home, "s"), PERSON).is_empty());
+    let _ = fs::remove_dir_all(home.path(".cache"));
+    assert_eq!(asked(&home, "claude-code", &stop(&home, "s"), PERSON), "");
+    assert!(home.path("home/inbox/asked").is_file());
+}
+
+/// A folder `inbox/` of another program is imported under another name: here that name contains candidates.
+#[test]
+fn notes_in_a_folder_inbox_are_imported() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("notes/inbox")).unwrap();
+    fs::write(home.path("notes/inbox/mine.md"), "My own note.\n").unwrap();
+    let dir = home.path("notes").display().to_string();
+    let shown = home.run_bare(&["import", "basic-memory", &dir]);
+    assert!(shown.contains("imported 1 memory"), "{shown}");
+    assert!(home.run_bare(&["read", "notes/inbox/mine"]).contains("My own note."));
 }
 
 #[test]

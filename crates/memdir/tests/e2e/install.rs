@@ -518,7 +518,7 @@ fn hooks_that_codex_does_not_trust_yet_are_named() {
       ok  [HOME]/.codex/hooks.json: hooks.SessionEnd: no output […]
       ok  [HOME]/.codex/hooks.json: hooks.PreCompact: no output […]
       note hooks: not trusted yet, so Codex CLI does not run them: SessionStart, UserPromptSubmit, PreToolUse, Stop, SessionEnd, PreCompact
-          start codex, open /hooks and trust them with t
+          start codex, open /hooks and press t to trust them
       ok  its own memories: off by default
     ");
     let hooks = home.path(".codex/hooks.json").display().to_string();

@@ -1,6 +1,9 @@
 //! What `memdir install` finds on a machine that is already in use, and that it changes nothing.
 
-use crate::home::{Home, files_below};
+use crate::{
+    home::{Home, files_below},
+    terminal::answered,
+};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
@@ -86,6 +89,54 @@ fn what_was_done_is_not_offered_again() {
     home.bare(&["chats", "sync"]).output().unwrap();
     let shown = home.run_bare(&["install", "claude-code"]);
     assert!(!shown.contains("conversation") && !shown.contains("claude-mem") && !shown.contains("memdir adopt"), "{shown}");
+}
+
+/// A conversation in which the person asked for something to be remembered.
+fn ask_to_remember(home: &Home) {
+    let work = home.path("work");
+    let slug = work.display().to_string().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let record = |kind: &str, content: Value| json!({ "type": kind, "cwd": work, "uuid": kind, "timestamp": "2026-01-15T10:00:00Z", "message": { "role": kind, "content": content } });
+    let typed = record("user", json!("Remember that invoices are numbered per country."));
+    let answer = record("assistant", json!([{ "type": "text", "text": "All right." }]));
+    put(&home.path(&format!(".claude/projects/{slug}/3cf7.jsonl")), &format!("{typed}\n{answer}\n"));
+}
+
+#[test]
+fn candidates_are_counted_before_and_after_conversations_are_archived() {
+    let home = Home::new();
+    ask_to_remember(&home);
+    let shown = home.run_bare(&["install", "claude-code"]);
+    assert!(shown.contains("1 candidate for memories in conversations of Claude Code: memdir chats on"), "{shown}");
+    assert!(!home.path("home/inbox").exists() && !home.path("home/chats").exists(), "nothing is kept by counting");
+    home.bare(&["chats", "on"]).output().unwrap();
+    home.bare(&["chats", "sync"]).output().unwrap();
+    let shown = home.run_bare(&["install", "claude-code"]);
+    assert!(shown.contains("1 candidate in the inbox of this project: memdir inbox") && !shown.contains("candidate for"), "{shown}");
+    let other = Home::new();
+    ask_to_remember(&other);
+    other.configure("[inbox]\non = false\n");
+    let shown = other.run_bare(&["install", "claude-code"]);
+    assert!(!shown.contains("candidate"), "{shown}");
+}
+
+#[test]
+fn on_a_terminal_what_was_found_is_offered() {
+    let home = machine();
+    ask_to_remember(&home);
+    let install = |typed: &str| {
+        let mut command = home.bare(&["install", "claude-code", "--auto-memory", "both"]);
+        answered(command.env("TERM", "xterm").env("NO_COLOR", "1"), typed)
+    };
+    // Its own memory stays, conversations are turned on, nothing is indexed.
+    let (shown, code) = install("y\nn\nn\nn\n");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("Archive and index 3 conversations of Claude Code? [y/N]"), "{shown}");
+    assert!(!shown.contains("Mount in place"), "the question about its own memory has decided that: {shown}");
+    assert!(shown.contains("3 conversations of Claude Code: memdir chats sync"), "what is declined stays in the list: {shown}");
+    let (shown, code) = install("y\ny\ny\ny\n");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("synced 4 turns in 3 conversations; 3 archived; 1 new candidate in the inbox"), "{shown}");
+    assert!(home.run_bare(&["inbox"]).contains("invoices are numbered per country"));
 }
 
 #[test]

@@ -6,9 +6,10 @@ use crate::{
     talk::{SESSIONLESS, meta},
     web::Web,
 };
+use memdir_core::{Clock as _, SystemClock};
 use regex::Regex;
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, fs, panic};
 
 /// A word in every name and text of the other space, and in no request.
 const THEIRS: &str = "quetzal";
@@ -65,8 +66,23 @@ fn machines() -> (Home, Home) {
     (alone, beside)
 }
 
+/// Runs a comparison, and runs it again if a minute ended in it: entries of a log begin with their minute.
+fn in_one_minute(compare: fn()) {
+    let minute = || SystemClock.now().as_second() / 60;
+    let start = minute();
+    match panic::catch_unwind(compare) {
+        Err(_) if minute() != start => compare(),
+        Err(failure) => panic::resume_unwind(failure),
+        Ok(()) => {}
+    }
+}
+
 #[test]
 fn every_command_is_independent_of_other_projects() {
+    in_one_minute(compare_commands);
+}
+
+fn compare_commands() {
     let (alone, beside) = machines();
     let output = beside.bare(&["--project", "south", "history", "--json"]).output().unwrap();
     let theirs: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -163,23 +179,8 @@ fn every_command_is_independent_of_other_projects() {
     // Commands that do not depend on a space; `mcp` and `ui` have their own tests, `watch` repeats `index`, and `forget` covers every
     // memory.
     let elsewhere = [
-        "init",
-        "projects",
-        "token",
-        "watch",
-        "forget",
-        "mcp",
-        "ui",
-        "dialects",
-        "install",
-        "uninstall",
-        "doctor",
-        "adopt",
-        "man",
-        "completions",
-        "demo",
-        "bench",
-        "help",
+        "init", "projects", "token", "watch", "forget", "mcp", "ui", "dialects", "install", "uninstall", "doctor", "adopt", "man",
+        "completions", "demo", "bench", "help",
     ];
     let help = alone.run_bare(&["--help"]);
     let verbs = Regex::new(r"(?m)^  ([a-z]+) {2,}\S").unwrap();
@@ -244,6 +245,10 @@ impl Caller {
 
 #[test]
 fn every_tool_resource_and_prompt_is_independent_of_other_clients() {
+    in_one_minute(compare_clients);
+}
+
+fn compare_clients() {
     let homes = [Home::new(), Home::new()];
     let mut printed: Vec<Vec<(String, String)>> = Vec::new();
     for (at, home) in homes.iter().enumerate() {

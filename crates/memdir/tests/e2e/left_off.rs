@@ -1,4 +1,4 @@
-//! What a new conversation is told about the previous one, and what a compacted conversation gets again.
+//! What a new conversation gets about the previous one, and what a compacted conversation gets again.
 
 use crate::{
     chats::token,
@@ -29,7 +29,7 @@ fn part(text: &str) -> &str {
 }
 
 /// A conversation with Claude Code that ended some minutes ago, in a directory.
-fn converse(home: &Home, id: &str, dir: &str, minutes: i64, last: &str) {
+pub(crate) fn converse(home: &Home, id: &str, dir: &str, minutes: i64, last: &str) {
     let at = |n: i64| (Timestamp::now() - (minutes + 5 - n).minutes()).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let user = |n, text: &str| json!({ "type": "user", "cwd": dir, "uuid": format!("u{n}"), "timestamp": at(n), "message": { "role": "user", "content": text } });
     let agent = |n, content: Value| json!({ "type": "assistant", "cwd": dir, "uuid": format!("a{n}"), "timestamp": at(n), "message": { "id": format!("m{n}"), "content": content } });

@@ -49,6 +49,7 @@ mod mcp_live;
 mod outside;
 mod own_memory;
 mod page;
+mod paraphrases;
 mod path;
 mod person;
 mod prevents;

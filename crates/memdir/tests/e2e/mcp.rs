@@ -109,14 +109,7 @@ fn several_dialects_are_served_together() {
     assert_eq!(
         talk.tools(),
         [
-            "MemoryRead",
-            "MemoryWrite",
-            "list_memories",
-            "read_memory",
-            "write_memory",
-            "edit_memory",
-            "delete_memory",
-            "rename_memory",
+            "MemoryRead", "MemoryWrite", "list_memories", "read_memory", "write_memory", "edit_memory", "delete_memory", "rename_memory",
             "onboarding"
         ]
     );

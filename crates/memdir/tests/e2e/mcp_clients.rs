@@ -177,43 +177,18 @@ fn the_inspector_lists_and_calls() {
 
 /// The scenarios of the conformance tool that any server can pass.
 const WITHOUT_FIXTURES: [&str; 9] = [
-    "server-initialize",
-    "ping",
-    "completion-complete",
-    "tools-list",
-    "server-sse-polling",
-    "server-sse-multiple-streams",
-    "resources-list",
-    "prompts-list",
-    "dns-rebinding-protection",
+    "server-initialize", "ping", "completion-complete", "tools-list", "server-sse-polling", "server-sse-multiple-streams",
+    "resources-list", "prompts-list", "dns-rebinding-protection",
 ];
 
 /// The scenarios that call tools, or read resources and prompts, of a reference server made for them, or need the capability to
 /// send log messages.
 const WITH_FIXTURES: [&str; 23] = [
-    "logging-set-level",
-    "tools-call-simple-text",
-    "tools-call-image",
-    "tools-call-audio",
-    "tools-call-embedded-resource",
-    "tools-call-mixed-content",
-    "tools-call-with-logging",
-    "tools-call-error",
-    "tools-call-with-progress",
-    "tools-call-sampling",
-    "tools-call-elicitation",
-    "json-schema-2020-12",
-    "elicitation-sep1034-defaults",
-    "elicitation-sep1330-enums",
-    "resources-read-text",
-    "resources-read-binary",
-    "resources-templates-read",
-    "resources-subscribe",
-    "resources-unsubscribe",
-    "prompts-get-simple",
-    "prompts-get-with-args",
-    "prompts-get-embedded-resource",
-    "prompts-get-with-image",
+    "logging-set-level", "tools-call-simple-text", "tools-call-image", "tools-call-audio", "tools-call-embedded-resource",
+    "tools-call-mixed-content", "tools-call-with-logging", "tools-call-error", "tools-call-with-progress", "tools-call-sampling",
+    "tools-call-elicitation", "json-schema-2020-12", "elicitation-sep1034-defaults", "elicitation-sep1330-enums", "resources-read-text",
+    "resources-read-binary", "resources-templates-read", "resources-subscribe", "resources-unsubscribe", "prompts-get-simple",
+    "prompts-get-with-args", "prompts-get-embedded-resource", "prompts-get-with-image",
 ];
 
 /// Runs the conformance tool and returns its standard output.

@@ -526,7 +526,7 @@ fn in_replace_mode_the_switch_of_claude_code_is_about_its_own_memory() {
 fn beside_another_memory_the_agent_reads_which_one_to_save_to() {
     let home = machine();
     home.bare(&["install", "claude-code", "--auto-memory", "both"]).output().unwrap();
-    let sentence = "Claude Code's own auto memory is on as well. This memory is the one to save to: save with `memory_write`, and nothing to the auto memory.\n";
+    let sentence = "Claude Code's own auto memory is on as well: save with `memory_write` only, and nothing to the auto memory.\n";
     let text = session(&home, "session-start", None);
     assert_eq!(text.matches(sentence).count(), 1, "{text}");
     let text = session(&home, "session-start", Some("1"));

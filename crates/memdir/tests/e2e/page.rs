@@ -1,6 +1,6 @@
 //! `memdir ui` in a real browser: the stories in `tests/page` drive Chromium. `scripts/test-page-setup` installs what they need.
 
-use crate::{chats, home::Home, inbox, web::HttpClient};
+use crate::{chats, home::Home, inbox, left_off, web::HttpClient};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -81,13 +81,15 @@ fn run(home: &Home, args: &[&str]) {
 /// A home with memories that refer to each other, rules, conversations, and texts that try to run scripts.
 fn seeded() -> Home {
     let home = chats::home();
-    let deploy = "---\ndescription: When to deploy\ntype: project\ncues: [ship it]\nwhen:\n  command: [\"kubectl apply*\"]\n---\n\n\
+    let deploy = "---\ndescription: When to deploy\ntype: project\nsupersedes: [notes/old-deploy]\ncues: [ship it]\nwhen:\n  command: [\"kubectl apply*\"]\n---\n\n\
                   # Deploys\n\nNever deploy on a Friday. See [tea](tea.md) and [[people]].\n\n| day | ok |\n|---|---|\n| Monday | yes |\n\n```sh\nmake deploy\n```\n";
     run(&home, &["write", "notes/tea", "Ada drinks green tea. Ask before you buy another.\n"]);
     run(&home, &["write", "notes/deploy", deploy]);
     run(&home, &["write", "people", "Ada knows [the deploys](notes/deploy.md). Bob knows `src/gone.rs`.\n"]);
     run(&home, &["write", "hostile", &hostile()]);
     run(&home, &["write", "user/style", "Short answers, please.\n"]);
+    run(&home, &["write", "notes/old-deploy", "Deploy on Fridays, when the office is quiet.\n"]);
+    run(&home, &["write", "notes/oven", &validity()]);
     run(&home, &["write", "notes/deploy", "--append", "Not in December either.\n"]);
     let dir = home.path(".claude/projects/-home-ada-app");
     fs::create_dir_all(&dir).unwrap();
@@ -96,6 +98,7 @@ fn seeded() -> Home {
     fs::write(dir.join("77777777-8455.jsonl"), format!("{said}\n")).unwrap();
     inbox::plant(&home, &inbox::DENIED);
     inbox::plant(&home, &inbox::Planted { name: "notes/release-day", ..inbox::REMEMBERED });
+    left_off::converse(&home, "99999999", &home.path("work").display().to_string(), 30, &format!("Now {} please.", script()));
     run(&home, &["chats", "on"]);
     run(&home, &["chats", "sync"]);
     home
@@ -110,11 +113,19 @@ fn script() -> &'static str {
     "\"><script>globalThis.ran = 1</script><img src=\"http://evil.invalid/x.png\" onerror=\"globalThis.ran = 1\">"
 }
 
+/// A memory with every field of validity.
+fn validity() -> String {
+    "---\nstatus: draft\nstale_after: 2026-01-31\nsources:\n  - src/oven.rs@0123abcd:3-5\n  - https://example.org/oven\n\
+     \x20 - chats/claude-code/s.md:12-14\nverified:\n  - by: ada\n    at: 2026-01-02\n---\n\nThe oven needs two hours.\n"
+        .to_owned()
+}
+
 /// A memory that tries to run a script in every place, and that holds a secret which an editor put there.
 fn hostile() -> String {
     let script = script();
     format!(
-        "---\nname: '{script}'\ndescription: '{script}'\n'<b>{{}}</b>': '{script}'\ncues: ['{script}']\n---\n\n# {script}\n\n{script}\n\n\
+        "---\nname: '{script}'\ndescription: '{script}'\n'<b>{{}}</b>': '{script}'\ncues: ['{script}']\n\
+         supersedes: ['{script}']\nsources: ['{script}', 'javascript://x%0aglobalThis.ran=1']\nverified: [{{by: '{script}', at: 2026-01-01}}]\n---\n\n# {script}\n\n{script}\n\n\
          [a](javascript:globalThis.ran=1) [b](data:text/html,x) [c](//evil.invalid/) ![d](http://evil.invalid/d.png)\n\n\
          <iframe src=\"http://evil.invalid/\"></iframe>\n\n[[{script}]]\n\n```\n</code></pre>{script}\n```\n"
     )
@@ -131,6 +142,27 @@ fn every_view_is_accessible_and_runs_nothing_of_a_memory() {
 #[test]
 fn a_person_searches_edits_undoes_and_reviews() {
     play(&seeded(), "work.mjs");
+}
+
+#[test]
+fn many_tabs_a_double_click_and_a_forgotten_version_lose_nothing() {
+    play(&seeded(), "tabs.mjs");
+}
+
+#[test]
+fn a_person_reviews_applies_and_undoes_a_dream_plan() {
+    let home = Home::new();
+    let same = "The rota of the shop is decided on the first Monday of a month.\n";
+    run(&home, &["write", "notes/kept", "Backups leave the data center at four.\n"]);
+    run(&home, &["write", "notes/rota", &format!("---\nname: Rota\nmodified: 2026-01-05\n---\n\n{same}")]);
+    run(&home, &["write", "notes/rota-copy", &format!("---\nname: Rota\nmodified: 2026-02-05\n---\n\n{same}")]);
+    run(&home, &["write", "notes/empty", "# Ideas\n"]);
+    run(&home, &["write", "notes/blank", "# Plans\n"]);
+    run(&home, &["write", "notes/<img src=x onerror=alert(1)>", "A strange name.\n"]);
+    // An editor put a secret there.
+    let text = format!("Backups leave the data center at four.\nThe key is {}.\n", chats::token());
+    fs::write(memory_dir(&home).join("notes/kept.md"), text).unwrap();
+    play(&home, "dream.mjs");
 }
 
 #[test]
@@ -206,9 +238,18 @@ fn view_exports_one_file_without_secrets_and_private_memories() {
     let path = file.to_str().unwrap();
     run(&home, &["view", "-o", path]);
     let html = fs::read_to_string(&file).unwrap();
+    let printed = home.bare(&["view", "-o", "-"]).output().unwrap();
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), html, "- is standard output");
+    assert!(!home.path("work/-").exists());
     assert!(html.contains("Never deploy on a Friday") && html.contains("<a href=\"#m"), "{html}");
     assert!(!html.contains("Short answers, please"), "user/ is private");
     assert!(!html.contains("<script>globalThis") && !html.contains("<img"), "{html}");
+    insta::assert_snapshot!(home.run_bare(&["view", "-o", "no/such dir/view.html"]), @r"
+    -- stderr
+    error: directory no/such dir does not exist
+    hint: create it with: mkdir -p 'no/such dir'
+    -- exit 2
+    ");
     let again = home.run_bare(&["view", "-o", path]);
     assert!(again.contains("already exists"), "{again}");
     run(&home, &["view", "-o", path, "--force", "--include", "user"]);

@@ -95,6 +95,21 @@ fn past_conversations_are_run_against_todays_memory() {
     assert_eq!((json["recalled"].as_u64(), after["recalled"].as_u64()), (Some(3), Some(0)));
 }
 
+/// As in the hooks, a rule holds an action once in a conversation, and then it only tells.
+#[test]
+fn a_rule_holds_once_in_each_conversation() {
+    let home = machine();
+    let twice = [("says", "Push it."), ("runs", "git push"), ("runs", "git push"), ("answers", "Done.")];
+    for session in ["d4", "e5"] {
+        converse(&home, session, &twice);
+    }
+    ok(&home, &["chats", "sync"]);
+    let printed: Value = serde_json::from_str(&ok(&home, &["replay", "--since", "2026-08-01", "--json"])).unwrap();
+    assert_eq!(printed["fired"], json!({ "hold": 3, "tell": 2 }), "{printed}");
+    // The same day gives the same result, to the byte.
+    assert_eq!(ok(&home, &["replay", "--since", "900d", "--json"]), ok(&home, &["replay", "--since", "900d", "--json"]));
+}
+
 #[test]
 fn a_period_without_conversations_is_said_to_be_empty() {
     let home = machine();

@@ -604,6 +604,34 @@ fn rules_of_a_repository_hold_three_actions_and_are_data() {
     assert_eq!(tried(&home, "other", "ls"), "deny", "another conversation");
 }
 
+/// A decision is about a rule at its place: the same text in a repository has none, and one about it says nothing about the person's own.
+#[test]
+fn a_decision_does_not_reach_the_same_text_elsewhere() {
+    let text = PUSH.replace("git push*", "git push*\n  strength: deny");
+    let home = with_team(&[("copied", &text), ("other", &text)]);
+    write(&home, "push", &text);
+    accept(&home, "accept", "push");
+    let state = |name: &str| {
+        let printed: Value = serde_json::from_slice(&home.bare(&["rules", "--json"]).output().unwrap().stdout).unwrap();
+        let rule = printed["rules"].as_array().unwrap().iter().find(|rule| rule["name"] == name).unwrap().clone();
+        (rule["decision"].as_str().unwrap_or("none").to_owned(), rule["conditions"][0]["effect"].as_str().unwrap_or("nothing").to_owned())
+    };
+    let expect = |decision: &str, effect: &str| (decision.to_owned(), effect.to_owned());
+    assert_eq!((state("push"), state("team/copied")), (expect("accepted", "deny"), expect("none", "hold")));
+    accept(&home, "reject", "team/copied");
+    assert_eq!(
+        (state("push"), state("team/copied"), state("team/other")),
+        (expect("accepted", "deny"), expect("rejected", "nothing"), expect("none", "hold"))
+    );
+    assert!(home.bare(&["rename", "push", "rules/push"]).output().unwrap().status.success());
+    assert_eq!(state("rules/push"), expect("accepted", "deny"), "a rename changes neither text nor place");
+    // Another repository with the same name and text.
+    fs::rename(home.path("work"), home.path("second")).unwrap();
+    let mut listed = home.bare(&["rules", "--json"]);
+    let printed: Value = serde_json::from_slice(&listed.current_dir(home.path("second")).output().unwrap().stdout).unwrap();
+    assert!(printed["rules"].as_array().unwrap().iter().all(|rule| rule["decision"].is_null()), "{printed}");
+}
+
 #[test]
 fn imported_rules_hold_three_actions() {
     let home = Home::new();

@@ -8,14 +8,10 @@ use std::{fs, process::Command};
 pub(crate) fn git(home: &Home, dir: &str, args: &[&str]) {
     fs::create_dir_all(home.path(dir)).unwrap();
     let mut command = Command::new("git");
-    command.arg("-C").arg(home.path(dir)).args([
-        "-c",
-        "user.name=Ada",
-        "-c",
-        "user.email=ada@example.com",
-        "-c",
-        "init.defaultBranch=main",
-    ]);
+    command
+        .arg("-C")
+        .arg(home.path(dir))
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main"]);
     let output = command.args(args).env_clear().env("PATH", "/usr/bin:/bin:/usr/local/bin").env("HOME", home.path("")).output().unwrap();
     assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
@@ -260,6 +256,55 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     hint: list the projects with: memdir projects
     -- exit 2
     "#);
+}
+
+/// Candidates and decisions move with the memory of a project, and none comes back under the other id.
+#[test]
+fn the_inbox_moves_with_the_memory() {
+    let home = Home::new();
+    for dir in ["shop", "other"] {
+        run_in(&home, dir, &["write", dir, "text"]);
+    }
+    let (shop, other) = (id_in(&home, "shop"), id_in(&home, "other"));
+    let plant = |project: &str, name: &str, key: &str| {
+        let file = home.path(&format!("home/inbox/{project}/candidates/notes/{name}.md"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let head = format!(
+            "description: about {name}\ntype: project\ncandidate: remember\nwords: {name} of {project}\nturns: []\nconversations: [\"codex/{project}\"]"
+        );
+        fs::write(file, format!("---\n{head}\nproposed: 2026-08-31T10:00:00Z\nweight: 0.5\nkey: {key}\n---\n\n{name} of {project}\n"))
+            .unwrap();
+    };
+    for (project, name, key) in
+        [(&shop, "a", "1"), (&shop, "b", "2"), (&shop, "c", "3"), (&shop, "d", "4"), (&other, "a", "5"), (&other, "e", "2")]
+    {
+        plant(project, name, key);
+    }
+    run_in(&home, "shop", &["inbox", "reject", "notes/d"]);
+    assert_snapshot!(run_in(&home, "shop", &["projects", "adopt", &other]), @"
+    shop-[HASH] now uses the memory of other-[HASH]
+    moved 2 candidates; review with: memdir inbox
+    ");
+    let names = |dir: &str| {
+        let listed: serde_json::Value = serde_json::from_str(&run_in(&home, dir, &["inbox", "--json"])).unwrap();
+        let names = listed["open"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        (names, listed["rejected"].as_u64().unwrap())
+    };
+    let expected = ["inbox/notes/a", "inbox/notes/a-2", "inbox/notes/c", "inbox/notes/e"].map(str::to_owned).to_vec();
+    assert_eq!((names("shop"), names("other")), ((expected.clone(), 1), (expected.clone(), 1)), "what is there twice is there once");
+    assert!(!home.path(&format!("home/inbox/{shop}/candidates/notes/a.md")).exists());
+    let decided = fs::read_to_string(home.path(&format!("home/inbox/{other}/decided"))).unwrap();
+    assert_eq!(decided, "4\n");
+    assert_snapshot!(run_in(&home, "other", &["projects", "rename", &other, "kept"]), @"
+    moved 1 memory from other-[HASH] to kept
+    moved 4 candidates; review with: memdir inbox
+    -- stderr
+    note: [HOME]/other now uses the memory of kept
+    note: [HOME]/shop now uses the memory of kept
+    ");
+    assert_eq!(names("other"), (expected, 1));
 }
 
 #[test]

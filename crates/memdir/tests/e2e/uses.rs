@@ -58,7 +58,7 @@ fn the_next_tool_call_decides_whether_a_rule_is_followed() {
         (&["git push", "git push"], [1, 0, 1]),
         // Once more is another violation, but no other warning.
         (&["git push", "git push", "git push"], [1, 0, 2]),
-        // With another call between, the agent thought about it. Then it is told again.
+        // With another call between, the agent thought about it. Then the rule is shown again.
         (&["git push", "cargo test", "git push"], [2, 1, 0]),
         (&["git push", "cargo test", "git push", "ls"], [2, 2, 0]),
         (&["git push", "git push", "ls"], [1, 0, 1]),
@@ -69,6 +69,45 @@ fn the_next_tool_call_decides_whether_a_rule_is_followed() {
         tried(&home, "s", commands);
         assert_eq!(counts(&home), expected, "{commands:?}");
     }
+}
+
+/// Calls of one answer were decided before the model read the rule: the second says nothing about whether it is followed.
+#[test]
+fn a_parallel_call_neither_follows_nor_violates_a_rule() {
+    let line = |message: &str, call: &str| json!({ "type": "assistant", "message": { "id": message, "content": [{ "type": "tool_use", "id": call }] } });
+    // Commands of an agent, each with the message that it is part of.
+    for (calls, expected) in [
+        ([("m1", "git push"), ("m1", "ls")].as_slice(), [1, 0, 0]),
+        (&[("m1", "git push"), ("m1", "ls"), ("m2", "ls")], [1, 1, 0]),
+        (&[("m1", "git push"), ("m1", "ls"), ("m2", "git push")], [1, 0, 1]),
+        (&[("m1", "git push"), ("m1", "git push --tags"), ("m2", "ls")], [2, 2, 0]),
+        (&[("m1", "git push"), ("m2", "ls")], [1, 1, 0]),
+        (&[("m1", "git push"), ("m2", "git push")], [1, 0, 1]),
+    ] {
+        let home = with_rule(PUSH);
+        let transcript = home.path("s.jsonl");
+        for (number, (message, command)) in calls.iter().enumerate() {
+            let call = format!("toolu_{number}");
+            let mut text = std::fs::read_to_string(&transcript).unwrap_or_default();
+            text += &format!("{}\n", line(message, &call));
+            std::fs::write(&transcript, text).unwrap();
+            let input =
+                json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": call, "transcript_path": transcript });
+            hook(&home, "before-tool", "s", input);
+        }
+        assert_eq!(counts(&home), expected, "{calls:?}");
+    }
+}
+
+/// Hooks in the user scope and in the project scope report one call twice.
+#[test]
+fn a_call_that_two_hooks_report_is_counted_once() {
+    let home = with_rule(PUSH);
+    for _ in 0..2 {
+        let input = json!({ "tool_name": "Bash", "tool_input": { "command": "git push" }, "tool_use_id": "toolu_1", "transcript_path": home.path("none") });
+        hook(&home, "before-tool", "s", input);
+    }
+    assert_eq!(counts(&home), [1, 0, 0]);
 }
 
 #[test]
@@ -194,6 +233,19 @@ fn a_rule_that_is_violated_twice_is_proposed_with_a_higher_strength() {
     assert_eq!(counts(&home), [0, 0, 0], "the stronger rule starts at zero");
     hook(&home, "session-end", "t", json!({ "reason": "exit" }));
     assert_eq!(proposed(), json!([]));
+}
+
+/// A host without a hook at the end of a session proposes nothing, so the list does.
+#[test]
+fn the_list_of_candidates_has_what_the_ledger_says_about_rules() {
+    let home = with_rule(PUSH);
+    for session in ["s", "t"] {
+        tried(&home, session, &["git push", "git push"]);
+    }
+    let listed = home.run_bare(&["inbox"]);
+    assert!(listed.contains("a rule was violated twice") && listed.contains("push"), "{listed}");
+    assert!(home.run_bare(&["inbox", "reject", "--all"]).contains("rejected"));
+    assert!(home.run_bare(&["inbox"]).contains("no candidates wait for a decision"), "it was rejected");
 }
 
 #[test]

@@ -17,14 +17,8 @@ fn a_note_is_split_into_citable_units() {
     assert_eq!(
         shape(text, 4),
         [
-            "4-7 Paragraph [Deploy]",
-            "9-11 Item [Deploy > Steps]",
-            "12-12 Item [Deploy > Steps]",
-            "14-16 Item [Deploy > Steps]",
-            "17-17 Item [Deploy > Steps]",
-            "19-23 Fence [Deploy > Steps]",
-            "24-26 Table [Deploy > Steps]",
-            "28-34 Paragraph [Title]",
+            "4-7 Paragraph [Deploy]", "9-11 Item [Deploy > Steps]", "12-12 Item [Deploy > Steps]", "14-16 Item [Deploy > Steps]",
+            "17-17 Item [Deploy > Steps]", "19-23 Fence [Deploy > Steps]", "24-26 Table [Deploy > Steps]", "28-34 Paragraph [Title]",
         ]
     );
     assert_eq!(shape("# Only\n\n## Headings\n", 1), ["1-3 Heading [Only > Headings]"]);

@@ -92,19 +92,7 @@ fn length(words: &[Word<'_>]) -> usize {
 }
 
 const UNITS: &[&str] = &[
-    "week",
-    "weekend",
-    "month",
-    "quarter",
-    "year",
-    "sprint",
-    "morning",
-    "afternoon",
-    "evening",
-    "night",
-    "spring",
-    "summer",
-    "autumn",
+    "week", "weekend", "month", "quarter", "year", "sprint", "morning", "afternoon", "evening", "night", "spring", "summer", "autumn",
     "winter",
 ];
 const SPANS: &[&str] = &["day", "days", "week", "weeks", "month", "months", "quarter", "quarters", "year", "years"];

@@ -9,6 +9,7 @@ use crate::{
     operations::context::Context,
     store::{ChangeId, FileEdit, Role, Store, Verb, View, change_with},
 };
+use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -31,12 +32,25 @@ pub struct DreamApplied {
     /// The change, for undo; `None` if nothing was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
+    /// The last day up to which the logs are distilled: the days of operations that were left out are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logs_through: Option<Date>,
     /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl DreamApplied {
+    fn new(plan: &DreamPlan) -> DreamApplied {
+        DreamApplied { applied: Vec::new(), left_out: Vec::new(), change: None, logs_through: plan.logs_through, notes: Vec::new() }
+    }
+
+    fn leave_out(&mut self, operation: &DreamOperation, why: String) {
+        let before = operation.log_days().min().and_then(|day| day.yesterday().ok());
+        self.logs_through = before.map_or(self.logs_through, |before| self.logs_through.map(|through| through.min(before)));
+        self.left_out.push(LeftOut { operation: operation.title(), why });
+    }
+
     /// Whether a plan with operations changed nothing, which is never a success.
     pub fn is_failure(&self) -> bool {
         self.applied.is_empty() && !self.left_out.is_empty()
@@ -59,23 +73,24 @@ pub fn apply(store: &dyn Store, context: &Context, request: &ApplyDream<'_>) -> 
     validate::check_share(store, plan, request.limit_percent.unwrap_or(validate::LIMIT_PERCENT))?;
     let touches: Vec<MemoryPath> = plan.operations.iter().flat_map(DreamOperation::files).cloned().collect();
     if touches.is_empty() {
-        return Ok(DreamApplied { applied: Vec::new(), left_out: Vec::new(), change: None, notes: Vec::new() });
+        return Ok(DreamApplied::new(plan));
     }
     let (change, mut applied) = change_with(store, &context.intent(Verb::Dream), &touches, |view| {
-        let mut out = DreamApplied { applied: Vec::new(), left_out: Vec::new(), change: None, notes: Vec::new() };
-        let (mut edits, mut listed) = (Vec::new(), Vec::new());
+        let mut out = DreamApplied::new(plan);
+        let mut edits = OperationEdits::default();
         for operation in &plan.operations {
             match planned(view, operation)? {
-                Planned::Edits(new, lines) => {
+                Planned::Edits(new) => {
                     out.applied.push(operation.title());
-                    edits.extend(new);
-                    listed.extend(lines);
+                    edits.memories.extend(new.memories);
+                    edits.listed.extend(new.listed);
+                    edits.paged.extend(new.paged);
                 }
-                Planned::LeftOut(why) => out.left_out.push(LeftOut { operation: operation.title(), why }),
+                Planned::LeftOut(why) => out.leave_out(operation, why),
             }
         }
-        let lines: Vec<FileEdit> = edits.iter().chain(&listed).cloned().collect();
-        let kept = upkeep::set_lines_beside_prose(view, &context.entrypoint_cache, &lines)?;
+        let OperationEdits { memories: mut edits, listed, paged } = edits;
+        let kept = upkeep::set_lines_beside_prose(view, &context.entrypoint_cache, &edits, &listed, &paged)?;
         edits.extend(kept.edits);
         out.notes = kept.notes;
         Ok((edits, out))
@@ -85,21 +100,32 @@ pub fn apply(store: &dyn Store, context: &Context, request: &ApplyDream<'_>) -> 
 }
 
 enum Planned {
-    /// The edits of memories, and memories whose entrypoint line is added although their text stays.
-    Edits(Vec<FileEdit>, Vec<FileEdit>),
+    Edits(OperationEdits),
     LeftOut(String),
 }
 
-/// The edits of one operation, or why it is left out.
-fn planned(view: &dyn View, operation: &DreamOperation) -> Result<Planned> {
+#[derive(Default)]
+struct OperationEdits {
+    memories: Vec<FileEdit>,
+    /// Memories that get their line in the entrypoint although their text stays.
+    listed: Vec<FileEdit>,
+    /// Memories whose lines move to a page.
+    paged: Vec<MemoryPath>,
+}
+
+/// Why an operation can no longer be applied; `None` if it can be.
+pub fn obstacle(view: &dyn View, operation: &DreamOperation) -> Result<Option<String>> {
+    Ok(current_texts(view, operation)?.err())
+}
+
+/// The texts of the files of an operation, or why it cannot be applied: a file changed, is gone, or is in the way.
+fn current_texts<'a>(view: &dyn View, operation: &'a DreamOperation) -> Result<Result<HashMap<&'a MemoryPath, Vec<u8>>, String>> {
     let mut texts: HashMap<&MemoryPath, Vec<u8>> = HashMap::new();
     let read = operation.changes.iter().filter_map(|change| Some((change.path(), change.version()?)));
     for (path, version) in read.chain(operation.sources.iter().map(|(path, version)| (path, *version))) {
         match view.get(path)?.filter(|stored| stored.path == *path) {
-            None => return Ok(Planned::LeftOut(format!("{path} no longer exists"))),
-            Some(stored) if stored.version != version => {
-                return Ok(Planned::LeftOut(format!("{path} has changed since the plan was made")));
-            }
+            None => return Ok(Err(format!("{path} no longer exists"))),
+            Some(stored) if stored.version != version => return Ok(Err(format!("{path} has changed since the plan was made"))),
             Some(stored) => drop(texts.insert(path, stored.bytes)),
         }
     }
@@ -109,11 +135,20 @@ fn planned(view: &dyn View, operation: &DreamOperation) -> Result<Planned> {
         _ => None,
     }) {
         if view.get(target)?.is_some() {
-            return Ok(Planned::LeftOut(format!("{target} already exists")));
+            return Ok(Err(format!("{target} already exists")));
         }
     }
+    Ok(Ok(texts))
+}
+
+/// The edits of one operation, or why it is left out.
+fn planned(view: &dyn View, operation: &DreamOperation) -> Result<Planned> {
+    let texts = match current_texts(view, operation)? {
+        Ok(texts) => texts,
+        Err(why) => return Ok(Planned::LeftOut(why)),
+    };
     let moved = moved(operation);
-    let (mut edits, mut listed) = (Vec::new(), Vec::new());
+    let (mut edits, mut listed, mut paged) = (Vec::new(), Vec::new(), Vec::new());
     let edit = |path: &MemoryPath, bytes| FileEdit { path: path.clone(), bytes, role: Role::Memory };
     for change in &operation.changes {
         let bytes = texts.get(change.path()).map_or(&[][..], Vec::as_slice);
@@ -132,9 +167,10 @@ fn planned(view: &dyn View, operation: &DreamOperation) -> Result<Planned> {
                 edits.extend(text.map(|text| edit(path, Some(text.into_bytes()))));
             }
             DreamChange::List { path, .. } => listed.push(edit(path, Some(bytes.to_vec()))),
+            DreamChange::Page { path, .. } => paged.push(path.clone()),
         }
     }
-    Ok(Planned::Edits(edits, listed))
+    Ok(Planned::Edits(OperationEdits { memories: edits, listed, paged }))
 }
 
 /// Where references to moved memories lead afterwards, by their names: to the memory that a merge keeps, else to the new name.

@@ -11,6 +11,7 @@ use crate::{
     entrypoint::upkeep,
     memory::links,
     operations::{context::Context, diff, verify::ProjectLookup},
+    secrets,
     store::{EntrypointMode, Store, mounts},
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -28,15 +29,17 @@ pub fn dream(store: &dyn Store, context: &Context, request: &Dream<'_>) -> Resul
         let look = request.project.map(ProjectLookup::new);
         found.extend(empty::find(&material));
         found.extend(duplicates::find(&material, request.embedder, &weight)?);
+        notes.extend(superseded::circles(&material));
         found.extend(superseded::find(&material, now));
         found.extend(contradictions::find(&material));
-        found.extend(evidence::find(&material, look.as_ref(), now));
+        found.extend(evidence::find(&material, look.as_ref(), today));
         found.extend(dates::find(store, &material, &zone));
         found.extend(long::find(&material));
     }
     found.extend(distilled.operations);
     if !request.logs_only {
-        let (lines, line_notes) = entrypoint::find(store, &material, &weight)?;
+        let taken = found.iter().flat_map(DreamOperation::files).cloned().collect();
+        let (lines, line_notes) = entrypoint::find(store, context, &material, &weight, &taken)?;
         found.extend(lines);
         notes.extend(line_notes);
         found.extend(empty::unreachable(store, &material, &unlisted(store, context)?)?);
@@ -65,7 +68,7 @@ fn select(
     material: &Material,
     found: Vec<DreamOperation>,
 ) -> Result<(Vec<DreamOperation>, Vec<String>)> {
-    let by_path: HashMap<&MemoryPath, &MaterialFile> = material.files.iter().chain(&material.logs).map(|file| (&file.path, file)).collect();
+    let by_path = material.by_path();
     let referrers = referrers(material, &found);
     let (mut taken, mut read, mut out) = (HashSet::new(), HashSet::new(), Vec::new());
     let (mut overlapping, mut refused, mut over) = (0, 0, 0);
@@ -93,24 +96,25 @@ fn select(
             refused += 1;
             continue;
         }
-        operation.diff = diffs(&operation, &by_path);
+        operation.why = secrets::redact(&operation.why).into_owned();
+        operation.diff.push_str(&diffs(&operation, &by_path));
         read.extend(operation.sources.iter().map(|(file, _)| file.clone()));
         taken.extend(files);
         out.push(operation);
     }
     // The surest first; of equal ones those of one kind together.
     out.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
-    let note = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let note = |count: usize, what: &str, why: &str| (count > 0).then(|| format!("{what}: {count}; {why}"));
     let notes = [
-        note(overlapping, "more proposals concern files of this plan; they come with the next one"),
-        note(refused, "proposals were left out because they would write a secret, or a file that is read-only or too large"),
-        note(over, "more proposals did not fit into this plan; they come with the next one"),
+        note(overlapping, "proposals for the next plan", "they concern files of this one"),
+        note(refused, "omitted proposals", "they would write a secret, or a file that is read-only or too large"),
+        note(over, "proposals for the next plan", "they did not fit into this one"),
     ];
     Ok((out, notes.into_iter().flatten().collect()))
 }
 
 /// The memories that refer to each memory that an operation moves.
-fn referrers(material: &Material, found: &[DreamOperation]) -> BTreeMap<String, Vec<MemoryPath>> {
+pub(super) fn referrers(material: &Material, found: &[DreamOperation]) -> BTreeMap<String, Vec<MemoryPath>> {
     let moved: HashSet<&str> = found
         .iter()
         .flat_map(|operation| &operation.changes)
@@ -138,7 +142,12 @@ fn referrers(material: &Material, found: &[DreamOperation]) -> BTreeMap<String, 
     out
 }
 
-fn relink(operation: &mut DreamOperation, referrers: &BTreeMap<String, Vec<MemoryPath>>, by_path: &HashMap<&MemoryPath, &MaterialFile>) {
+/// Adds the memories whose references follow the files that an operation moves.
+pub(super) fn relink(
+    operation: &mut DreamOperation,
+    referrers: &BTreeMap<String, Vec<MemoryPath>>,
+    by_path: &HashMap<&MemoryPath, &MaterialFile>,
+) {
     let own: HashSet<MemoryPath> = operation.files().cloned().collect();
     let mut follow: Vec<MemoryPath> = Vec::new();
     for change in &operation.changes {
@@ -152,8 +161,11 @@ fn relink(operation: &mut DreamOperation, referrers: &BTreeMap<String, Vec<Memor
     operation.changes.extend(relinks);
 }
 
-/// The differences that the reader of a plan sees.
-fn diffs(operation: &DreamOperation, by_path: &HashMap<&MemoryPath, &MaterialFile>) -> String {
+/// Lines of an archived text that the reader of a plan sees.
+const SHOWN_LINES: usize = 40;
+
+/// The differences that the reader of a plan sees, and the texts that go to the archive. Secrets are redacted: a diff is never applied.
+pub(super) fn diffs(operation: &DreamOperation, by_path: &HashMap<&MemoryPath, &MaterialFile>) -> String {
     let mut out = String::new();
     for change in &operation.changes {
         match change {
@@ -161,11 +173,20 @@ fn diffs(operation: &DreamOperation, by_path: &HashMap<&MemoryPath, &MaterialFil
                 let old = by_path.get(path).map_or("", |file| file.memory.text());
                 out.push_str(&diff::unified(path, old, text));
             }
+            DreamChange::Move { path, to, .. } if matches!(operation.action, DreamAction::Archive | DreamAction::Merge) => {
+                let text = by_path.get(path).map_or("", |file| file.memory.text());
+                out.push_str(&format!("--- a/{path}\n+++ b/{to}\n"));
+                text.lines().take(SHOWN_LINES).for_each(|line| out.push_str(&format!("{}\n", format!(" {line}").trim_end())));
+                let left = text.lines().count().saturating_sub(SHOWN_LINES);
+                if left > 0 {
+                    out.push_str(&format!(" [and {left} more line{}]\n", if left == 1 { "" } else { "s" }));
+                }
+            }
             DreamChange::New { path, text } if operation.action != DreamAction::Create || operation.reason != DreamReason::Log => {
                 out.push_str(&format!("--- /dev/null\n+++ b/{path} ({} bytes)\n", text.len()));
             }
             _ => {}
         }
     }
-    out
+    secrets::redact(&out).into_owned()
 }

@@ -1,5 +1,5 @@
-//! Makes relative dates absolute. The day on which a line was written comes from the journal, else from the
-//! frontmatter or the name of the memory, else from its file.
+//! Makes relative dates absolute. The day on which a line was written comes from the journal, else from the dated heading above it, the
+//! frontmatter or the name of the memory, else from its file, unless that was copied together with others.
 
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     base::day::Day,
+    memory::lines,
     operations::check::{RelativeDate, relative_dates},
     store::{ChangeFilter, Store, Verb},
 };
@@ -15,33 +16,53 @@ use jiff::{
     civil::{Date, Weekday},
     tz::TimeZone,
 };
+use std::collections::HashSet;
+
+/// The most dates of one memory; the rest follows with the next plan.
+const MOST_DATES: usize = 50;
 
 /// Returns the proposed updates.
 pub(super) fn find(store: &dyn Store, material: &Material, zone: &TimeZone) -> Vec<DreamOperation> {
-    material.files.iter().filter_map(|file| absolute(store, file, zone)).collect()
+    let copied = copied_times(material);
+    material.files.iter().filter_map(|file| absolute(store, file, zone, &copied)).collect()
 }
 
-fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone) -> Option<DreamOperation> {
+/// The seconds in which several files were written: the time of a copy, a checkout or a restored backup, not of the texts.
+fn copied_times(material: &Material) -> HashSet<i64> {
+    let mut seen = HashSet::new();
+    material.files.iter().map(second_of).filter(|second| !seen.insert(*second)).collect()
+}
+
+fn second_of(file: &MaterialFile) -> i64 {
+    file.file_ns.div_euclid(1_000_000_000)
+}
+
+fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone, copied: &HashSet<i64>) -> Option<DreamOperation> {
     let text = file.memory.text();
     let first = file.memory.body_first_line();
-    let dates: Vec<RelativeDate> = relative_dates(text).into_iter().filter(|date| date.line >= first).collect();
+    let dates: Vec<RelativeDate> = relative_dates(text).into_iter().filter(|date| date.line >= first).take(MOST_DATES).collect();
     if dates.is_empty() {
         return None;
     }
-    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    let versions = versions(store, file);
+    let originals: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut lines: Vec<String> = originals.iter().map(|line| (*line).to_owned()).collect();
+    let (versions, sections) = (versions(store, file), section_days(text));
     let (mut made, mut is_certain) = (Vec::new(), true);
     for date in &dates {
         let number = usize::try_from(date.line).ok()?.checked_sub(1)?;
         // The line as it was written: an earlier date on it may be absolute already.
-        let original = text.split_inclusive('\n').nth(number)?;
-        let known = written_on(&versions, original).map(|at| at.to_zoned(zone.clone()).date()).or_else(|| own_day(file, zone));
-        let written = known.unwrap_or_else(|| file.at.to_zoned(zone.clone()).date());
-        is_certain &= known.is_some();
-        // "Today" often means "nowadays"; without the day of writing it is left alone.
-        if known.is_none() && date.words.eq_ignore_ascii_case("today") {
+        let original = originals.get(number)?;
+        let known = written_on(&versions, original).map(|at| at.to_zoned(zone.clone()).date());
+        let known = known.or_else(|| sections.get(number).copied().flatten()).or_else(|| own_day(file, zone));
+        // "Today" often means "nowadays"; without a date above it or in the name it is left alone.
+        let is_today = date.words.eq_ignore_ascii_case("today");
+        let is_dated = || sections.get(number).copied().flatten().or_else(|| named_day(file.name())).is_some();
+        let is_unknown = (known.is_none() && copied.contains(&second_of(file))) || (is_today && !is_dated());
+        if is_unknown || is_duration(&date.words, original) || is_timeless(&date.words, original) {
             continue;
         }
+        let written = known.unwrap_or_else(|| file.at.to_zoned(zone.clone()).date());
+        is_certain &= known.is_some();
         let line = lines.get_mut(number)?;
         let Some(at) = line.find(&date.words) else { continue };
         let end = at + date.words.len();
@@ -67,12 +88,65 @@ fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone) -> Option<D
 
 /// The day of the frontmatter, or the one in the memory's name.
 fn own_day(file: &MaterialFile, zone: &TimeZone) -> Option<Date> {
-    let named = || {
-        let day = Day::find(file.name()).filter(|day| day.day > 0)?;
-        Date::new(i16::try_from(day.year).ok()?, i8::try_from(day.month).ok()?, i8::try_from(day.day).ok()?).ok()
-    };
-    file.memory.own_date().map(|at| at.to_zoned(zone.clone()).date()).or_else(named)
+    file.memory.own_date().map(|at| at.to_zoned(zone.clone()).date()).or_else(|| named_day(file.name()))
 }
+
+/// The first whole day in a text.
+fn named_day(text: &str) -> Option<Date> {
+    let day = Day::find(text).filter(|day| day.day > 0)?;
+    Date::new(i16::try_from(day.year).ok()?, i8::try_from(day.month).ok()?, i8::try_from(day.day).ok()?).ok()
+}
+
+/// For each line, the day in the nearest heading above it, or in a line in bold that is used as a heading.
+fn section_days(text: &str) -> Vec<Option<Date>> {
+    // The headings above the line, outermost first.
+    let mut above: Vec<(u8, Option<Date>)> = Vec::new();
+    let (mut bold, mut out) = (None, Vec::new());
+    for line in text.lines() {
+        out.push(bold.or_else(|| above.iter().rev().find_map(|(_, day)| *day)));
+        if let Some(heading) = lines::heading(line) {
+            above.retain(|(level, _)| *level < heading.level);
+            above.push((heading.level, named_day(heading.text)));
+            bold = None;
+        } else if let Some(rest) = line.trim_start().strip_prefix("**") {
+            bold = named_day(rest.split("**").next().unwrap_or_default()).or(bold);
+        }
+    }
+    out
+}
+
+/// Whether `in two weeks` is how long something took: nothing on the line is about the future.
+fn is_duration(words: &str, line: &str) -> bool {
+    let starts_with_in = words.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("in"));
+    starts_with_in && !line.split(|c: char| !c.is_alphanumeric()).any(|word| AHEAD.contains(&word.to_lowercase().as_str()))
+}
+
+/// Whether the sentence of a date is about every day, or tells what to do: then the words are not about the day of writing.
+fn is_timeless(words: &str, line: &str) -> bool {
+    let Some(at) = line.find(words) else { return false };
+    let start = line[..at].rfind(". ").map_or(0, |dot| dot + 2);
+    let end = line[at..].find(". ").map_or(line.len(), |dot| at + dot);
+    let in_words =
+        |text: &str| text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect::<Vec<_>>();
+    let (sentence, before) = (in_words(&line[start..end]), in_words(&line[start..at]));
+    sentence.iter().any(|word| TIMELESS.contains(&word.as_str()))
+        || before.last().is_some_and(|word| ["for", "than", "like"].contains(&word.as_str()))
+        || sentence.first().is_some_and(|word| IMPERATIVES.contains(&word.as_str()))
+        || line[at + words.len()..].starts_with(" by ")
+}
+
+/// Words of sentences that hold on every day.
+const TIMELESS: [&str; 14] =
+    ["every", "always", "never", "each", "whenever", "usually", "daily", "weekly", "if", "when", "unless", "any", "none", "nobody"];
+/// First words of sentences that tell what to do.
+const IMPERATIVES: [&str; 14] =
+    ["run", "ask", "use", "check", "delete", "keep", "remind", "show", "report", "tell", "list", "print", "say", "write"];
+
+/// Words of lines that look ahead at one event.
+const AHEAD: [&str; 19] = [
+    "will", "shall", "due", "deadline", "expires", "ends", "starts", "begins", "launches", "ships", "releases", "planned", "again",
+    "renews", "opens", "closes", "moves", "retires", "leaves",
+];
 
 /// The texts that a memory had, oldest first, with the times at which they were written by a memdir process. The frontmatter's own
 /// dates are better than the time of an import.
@@ -189,7 +263,7 @@ fn month(name: &str) -> Option<i8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fitted, resolve};
+    use super::{fitted, is_duration, is_timeless, resolve, section_days};
     use jiff::civil::date;
 
     #[test]
@@ -225,5 +299,38 @@ mod tests {
     fn a_date_fits_the_words_around_it() {
         assert_eq!(fitted("on 2026-03-04", "frozen since ", "yesterday"), "2026-03-04");
         assert_eq!(fitted("on 2026-03-04", "", "Yesterday"), "On 2026-03-04");
+    }
+
+    #[test]
+    fn a_dated_heading_says_when_the_lines_below_it_were_written() {
+        let text =
+            "# Log of 2026-03-01\n\na\n\n## Call on 2026-03-05\n\n### Open\n\nb\n\n## Later\n\nc\n\n**UPDATE 2026-03-25 — active:**\n\nd\n";
+        let days = section_days(text);
+        let day_of = |line: &str| days[text.lines().position(|other| other == line).unwrap()].map(|day| day.to_string());
+        let found = ["a", "b", "c", "d"].map(|line| day_of(line).unwrap_or_default());
+        assert_eq!(found, ["2026-03-01", "2026-03-05", "2026-03-01", "2026-03-25"]);
+        assert_eq!(section_days("a\nb\n"), [None, None]);
+    }
+
+    #[test]
+    fn how_long_something_took_is_not_a_date() {
+        assert!(is_duration("in 14 days", "1 published post in 14 days"));
+        assert!(!is_duration("in 14 days", "The certificate expires in 14 days"));
+        assert!(!is_duration("yesterday", "It broke yesterday"));
+        assert!(is_duration("in 14 days", "Tokens expire in 14 days."));
+    }
+
+    #[test]
+    fn what_holds_on_every_day_is_not_a_date() {
+        for (words, line) in [
+            ("two weeks ago", "The job runs every day and deletes rows older than two weeks ago."),
+            ("yesterday", "Run the report for yesterday."),
+            ("yesterday", "Ask what they did yesterday."),
+            ("Yesterday", "A song: Yesterday by the Beatles."),
+            ("tomorrow", "None of them pay tomorrow."),
+        ] {
+            assert!(is_timeless(words, line), "{line}");
+        }
+        assert!(!is_timeless("yesterday", "It is always red. The freeze began yesterday."));
     }
 }

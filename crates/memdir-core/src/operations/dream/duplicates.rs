@@ -7,7 +7,7 @@ use super::{
     words,
 };
 use crate::{
-    base::error::Result,
+    base::{error::Result, version::Version},
     search::embed::{EmbedRole, Embedder},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,9 +25,9 @@ const ROWS: usize = 3;
 const TEMPLATE: usize = 8;
 /// Minimum cosine of two texts with the same facts.
 const MIN_COSINE: f32 = 0.92;
-/// Vectors are compared pair by pair up to so many memories.
+/// The number of memories up to which vectors are compared pair by pair.
 const MAX_VECTORS: usize = 12_000;
-/// The most memories of one merge.
+/// The most memories of one merge, unless their texts are identical.
 const MAX_GROUP: usize = 8;
 
 /// Returns the proposed merges.
@@ -50,13 +50,21 @@ pub(super) fn find(
             pairs.entry((a, b)).or_insert(DreamReason::NearDuplicate);
         }
     }
-    Ok(groups(files.len(), &pairs).into_iter().map(|(group, reason)| merge(files, &group, reason, weight)).collect())
+    Ok(groups(files.len(), &pairs).into_iter().filter_map(|(group, reason)| merge(files, &group, reason, weight)).collect())
 }
 
+/// Pairs with the same text. Identical files are found whatever their length and their names; files that differ in frontmatter or white
+/// space, unless they are about different things.
 fn exact(files: &[MaterialFile]) -> Vec<(usize, usize)> {
+    let mut identical: HashMap<(&str, Version), usize> = HashMap::new();
     let mut known: HashMap<(&str, u64), usize> = HashMap::new();
     let mut out = Vec::new();
-    for (at, file) in files.iter().enumerate().filter(|(_, file)| file.features.count >= MIN_WORDS.min(3)) {
+    for (at, file) in files.iter().enumerate().filter(|(_, file)| !super::empty::is_empty(file)) {
+        if let Some(first) = identical.get(&(file.prefix.as_str(), file.version)) {
+            out.push((*first, at));
+            continue;
+        }
+        identical.insert((&file.prefix, file.version), at);
         match known.get(&(file.prefix.as_str(), file.features.whole)) {
             // A short text under two titles may be about two things.
             Some(&first) if file.features.count >= MIN_WORDS || file.features.title == files[first].features.title => {
@@ -191,21 +199,31 @@ fn groups(count: usize, pairs: &BTreeMap<(usize, usize), DreamReason>) -> Vec<(V
             entry.1 = DreamReason::NearDuplicate;
         }
     }
-    out.into_values().filter(|(group, _)| group.len() <= MAX_GROUP).map(|(group, reason)| (group.into_iter().collect(), reason)).collect()
+    let is_mergeable =
+        |(group, reason): &(BTreeSet<usize>, DreamReason)| group.len() <= MAX_GROUP || *reason == DreamReason::ExactDuplicate;
+    out.into_values().filter(is_mergeable).map(|(group, reason)| (group.into_iter().collect(), reason)).collect()
 }
 
 /// The merge of a group: the best memory keeps its name and gets the lines that only the others have, under their dates.
-fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &dyn Fn(&MaterialFile) -> u64) -> DreamOperation {
+/// A memory with fields that the kept one lacks stays: a tripwire or a source must not vanish with a copy.
+fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &dyn Fn(&MaterialFile) -> u64) -> Option<DreamOperation> {
     let mut members: Vec<&MaterialFile> = group.iter().map(|at| &files[*at]).collect();
     // A memory that is used, linked or longer keeps its name; then the one with the shorter name, which is rarely a copy.
     members.sort_by_key(|file| {
-        (std::cmp::Reverse(weight(file)), std::cmp::Reverse(file.features.words.len()), file.path.as_str().len(), file.path.clone())
+        let (uses, fields, words) = (weight(file), binding_fields(file).len(), file.features.count);
+        (std::cmp::Reverse((fields, uses, words)), file.path.as_str().len(), file.path.clone())
     });
-    let (kept, others) = (members[0], &members[1..]);
+    let kept = *members.first()?;
+    let own = binding_fields(kept);
+    let others: Vec<&MaterialFile> =
+        members[1..].iter().copied().filter(|other| binding_fields(other).iter().all(|field| own.contains(field))).collect();
+    if others.is_empty() {
+        return None;
+    }
     let mut body = kept.memory.body().trim_end().to_owned();
     let mut known = normalised_lines(&body);
     let mut differing = Vec::new();
-    for other in others {
+    for other in &others {
         let new: Vec<&str> = other.memory.body().lines().filter(|line| normalised(line).is_some_and(|line| known.insert(line))).collect();
         if new.is_empty() {
             continue;
@@ -215,7 +233,10 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
     }
     let text = if differing.is_empty() { kept.memory.text().to_owned() } else { format!("{}\n", kept.memory.with_body(&body)) };
     let names = others.iter().map(|file| file.name()).collect::<Vec<_>>().join(", ");
+    // The name may be all that tells which of two things a text is about.
+    let is_named_apart = others.iter().any(|other| are_about_different_things(&kept.features, &other.features));
     let (what, confidence) = match reason {
+        DreamReason::ExactDuplicate if is_named_apart => ("has, under another name, the same text as".to_owned(), 60),
         DreamReason::ExactDuplicate => ("has the same text as".to_owned(), 99),
         _ if differing.is_empty() => ("says nothing that is not in".to_owned(), 95),
         _ => ("says the same as".to_owned(), 85),
@@ -223,7 +244,7 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
     let only = if differing.is_empty() { String::new() } else { format!("; only there: {}", differing.join(", ")) };
     let mut changes = vec![DreamChange::Write { path: kept.path.clone(), version: kept.version, text }];
     changes.extend(others.iter().map(|file| super::material::to_archive(file)));
-    DreamOperation {
+    Some(DreamOperation {
         action: DreamAction::Merge,
         reason,
         why: format!("{names} {what} {}{only}", kept.name()),
@@ -231,7 +252,19 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
         sources: Vec::new(),
         changes,
         diff: String::new(),
-    }
+    })
+}
+
+/// Fields that describe a memory and may go with its copy.
+const DESCRIBING: [&str; 13] = [
+    "name", "title", "description", "type", "created", "created_at", "modified", "modified_at", "updated", "updated_at", "last_verified",
+    "verified_at", "metadata",
+];
+
+/// The fields of a memory that do something: tripwires, cues, sources, its validity, and fields of others.
+fn binding_fields(file: &MaterialFile) -> Vec<(&str, &str)> {
+    let keys = file.memory.keys().filter(|key| !DESCRIBING.contains(key));
+    keys.map(|key| (key, file.memory.raw(key).unwrap_or_default())).collect()
 }
 
 fn normalised_lines(body: &str) -> HashSet<String> {

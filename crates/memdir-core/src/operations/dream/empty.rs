@@ -16,7 +16,8 @@ pub(super) fn find(material: &Material) -> Vec<DreamOperation> {
     material.files.iter().filter(|file| is_empty(file)).map(archive).collect()
 }
 
-fn is_empty(file: &MaterialFile) -> bool {
+/// Whether a memory has neither a description, a tripwire nor any text but headings.
+pub(super) fn is_empty(file: &MaterialFile) -> bool {
     let has_text = |line: &str| lines::heading(line).is_none() && line.chars().any(char::is_alphanumeric);
     file.memory.description().is_none() && file.memory.when().is_none() && !file.memory.body().lines().any(has_text)
 }

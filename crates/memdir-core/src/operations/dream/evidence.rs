@@ -6,32 +6,28 @@ use super::{
     material::{Material, MaterialFile},
 };
 use crate::{
-    memory::{Memory, read_time},
+    memory::{
+        Memory,
+        validity::{MemoryStatus, Outdated, SourceRef},
+    },
     operations::verify::{self, ProjectLookup},
 };
-use jiff::Timestamp;
+use jiff::civil::Date;
 
 /// Returns the proposed updates.
-pub(super) fn find(material: &Material, look: Option<&ProjectLookup<'_>>, now: Timestamp) -> Vec<DreamOperation> {
-    material.files.iter().filter_map(|file| stale(file, now).or_else(|| gone(file, look?, now))).collect()
+pub(super) fn find(material: &Material, look: Option<&ProjectLookup<'_>>, today: Date) -> Vec<DreamOperation> {
+    material.files.iter().filter_map(|file| stale(file, today).or_else(|| gone(file, look?, today))).collect()
 }
 
-fn is_deprecated(file: &MaterialFile) -> bool {
-    file.memory.field("status").is_some_and(|status| status.eq_ignore_ascii_case("deprecated"))
+fn stale(file: &MaterialFile, today: Date) -> Option<DreamOperation> {
+    let last = file.validity.stale_after.filter(|_| file.validity.outdated(today) == Some(Outdated::Stale))?;
+    let text = file.memory.with_field("status", Some(MemoryStatus::Deprecated.as_str()));
+    Some(update(file, DreamReason::Stale, format!("{} was valid until {last}", file.name()), 85, text))
 }
 
-fn stale(file: &MaterialFile, now: Timestamp) -> Option<DreamOperation> {
-    let written = file.memory.field("stale_after")?;
-    if read_time(written)? >= now || is_deprecated(file) {
-        return None;
-    }
-    let text = file.memory.with_field("status", Some("deprecated"));
-    Some(update(file, DreamReason::Stale, format!("{} was valid until {written}", file.name()), 85, text))
-}
-
-fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, now: Timestamp) -> Option<DreamOperation> {
-    // A user's memories are not about this project.
-    if !matches!(file.prefix.as_str(), "" | "team") || is_deprecated(file) {
+fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, today: Date) -> Option<DreamOperation> {
+    // A user's memories are not about this project, and what is outdated already is marked.
+    if !matches!(file.prefix.as_str(), "" | "team") || file.validity.outdated(today).is_some() {
         return None;
     }
     let body = file.memory.body_first_line();
@@ -44,16 +40,24 @@ fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, now: Timestamp) -> Option
             None => {}
         }
     }
+    for source in &file.validity.sources {
+        let SourceRef::File { path, .. } = source else { continue };
+        match look.path(path) {
+            Some(false) => missing.push(path.as_str()),
+            Some(true) => present += 1,
+            None => {}
+        }
+    }
+    missing.sort_unstable();
     missing.dedup();
     if missing.is_empty() || file.memory.body().contains("no longer exist") {
         return None;
     }
     let names = missing.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let verb = if missing.len() == 1 { "no longer exists" } else { "no longer exist" };
-    let day = now.to_zoned(jiff::tz::TimeZone::UTC).date();
-    let text = format!("{}\n\n> Checked on {day}: {names} {verb}.\n", file.memory.text().trim_end());
+    let text = format!("{}\n\n> Checked on {today}: {names} {verb}.\n", file.memory.text().trim_end());
     let (text, confidence) = match present {
-        0 => (Memory::parse(&text).0.with_field("status", Some("deprecated")), 75),
+        0 => (Memory::parse(&text).0.with_field("status", Some(MemoryStatus::Deprecated.as_str())), 75),
         _ => (text, 60),
     };
     Some(update(file, DreamReason::EvidenceGone, format!("{} mentions {names}, which {verb}", file.name()), confidence, text))

@@ -43,6 +43,7 @@ fn render_operation(out: &mut String, number: usize, operation: &DreamOperation)
             DreamChange::Move { path, version, to } => writeln!(out, "- move: {path}@{version} to {to}"),
             DreamChange::Relink { path, version } => writeln!(out, "- relink: {path}@{version}"),
             DreamChange::List { path, version } => writeln!(out, "- list: {path}@{version}"),
+            DreamChange::Page { path, version } => writeln!(out, "- page: {path}@{version}"),
         };
     }
     for change in &operation.changes {

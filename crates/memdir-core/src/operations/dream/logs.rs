@@ -4,7 +4,7 @@
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
     material::{Material, MaterialFile, common},
-    words::{self, Token},
+    words::{self, Token, TokenClass},
 };
 use crate::{
     base::{
@@ -99,57 +99,14 @@ fn without_time(entry: &str) -> &str {
 
 /// Words of entries that state something lasting.
 const LASTING: [&str; 30] = [
-    "decided",
-    "decision",
-    "agreed",
-    "prefer",
-    "prefers",
-    "preference",
-    "always",
-    "never",
-    "must",
-    "because",
-    "root",
-    "cause",
-    "fixed",
-    "learned",
-    "turns",
-    "remember",
-    "deadline",
-    "owner",
-    "owns",
-    "default",
-    "requires",
-    "needs",
-    "rule",
-    "convention",
-    "moved",
-    "renamed",
-    "replaced",
-    "instead",
-    "lives",
-    "note",
+    "decided", "decision", "agreed", "prefer", "prefers", "preference", "always", "never", "must", "because", "root", "cause", "fixed",
+    "learned", "turns", "remember", "deadline", "owner", "owns", "default", "requires", "needs", "rule", "convention", "moved", "renamed",
+    "replaced", "instead", "lives", "note",
 ];
 /// First words of entries about the work of the day.
 const ROUTINE: [&str; 18] = [
-    "started",
-    "starting",
-    "ran",
-    "run",
-    "running",
-    "continued",
-    "continue",
-    "looked",
-    "read",
-    "reading",
-    "worked",
-    "working",
-    "wip",
-    "todo",
-    "tried",
-    "checked",
-    "opened",
-    "reviewed",
+    "started", "starting", "ran", "run", "running", "continued", "continue", "looked", "read", "reading", "worked", "working", "wip",
+    "todo", "tried", "checked", "opened", "reviewed",
 ];
 
 fn is_lasting(entry: &str) -> bool {
@@ -158,10 +115,18 @@ fn is_lasting(entry: &str) -> bool {
     let first = words.first().copied().unwrap_or_default();
     let has_mark = words.iter().any(|word| LASTING.contains(word));
     words.len() >= 5
-        && has_mark
+        && (has_mark || states_a_value(entry))
         && !ROUTINE.contains(&first)
         && !lower.contains("compacted the conversation")
         && secrets::scan(entry).is_empty()
+}
+
+/// Whether an entry says what something is, with a number, a path or a name of code: `The rate limit is 300 per minute`.
+fn states_a_value(entry: &str) -> bool {
+    let tokens = words::tokens(entry);
+    let is_vague = tokens.first().is_some_and(|token| matches!(token.text.as_str(), "it" | "this" | "that" | "there" | "i" | "we"));
+    let copula = tokens.iter().position(|token| token.class == TokenClass::Copula && matches!(token.text.as_str(), "is" | "are"));
+    !is_vague && copula.is_some_and(|at| at > 0 && tokens[at..].iter().any(|token| token.class == TokenClass::Fact))
 }
 
 fn words_of(text: &str) -> Vec<u64> {
@@ -242,7 +207,7 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
     Some(DreamOperation {
         action,
         reason: DreamReason::Log,
-        why: format!("{count} lasting entries of {} daily logs are not in any memory; they go to {name}", logs.len()),
+        why: format!("lasting entries of daily logs that are not in any memory: {count}; they go to {name}"),
         confidence: 65,
         sources,
         changes: vec![change],
@@ -264,5 +229,7 @@ mod tests {
         assert!(is_lasting("decided: the exporter writes to bucket eu-7"));
         assert!(!is_lasting("ran the tests because of the failure"));
         assert!(!is_lasting("fixed it"));
+        assert!(is_lasting("The API rate limit is 300 requests per minute"));
+        assert!(!is_lasting("it is 300 requests per minute now"));
     }
 }

@@ -17,13 +17,17 @@ use std::collections::HashSet;
 /// A section that is shorter than this stays where it is.
 const MIN_SECTION: usize = 400;
 
+/// Files that people and programs read whole, by these names.
+const DOCUMENTS: [&str; 6] = ["README.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
 /// Returns the proposed splits.
 pub(super) fn find(material: &Material) -> Vec<DreamOperation> {
+    let is_document = |file: &MaterialFile| DOCUMENTS.iter().any(|name| name.eq_ignore_ascii_case(file.path.file_name()));
     let names: HashSet<&str> = material.files.iter().map(|file| file.path.as_str()).collect();
     material
         .files
         .iter()
-        .filter(|file| file.memory.body().len() > limits::DREAM_LONG_BYTES)
+        .filter(|file| file.memory.body().len() > limits::DREAM_LONG_BYTES && !is_document(file))
         .filter_map(|file| split(file, &names))
         .collect()
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     base::{error::Result, limits, path::MemoryPath, version::Version},
-    memory::Memory,
+    memory::{Memory, validity::Validity},
     operations::read,
     store::{
         Access, EntrypointMode, Source, Store, View, if_readable,
@@ -15,6 +15,7 @@ use crate::{
     },
 };
 use jiff::Timestamp;
+use std::collections::HashMap;
 
 /// The memories of the writable mounts that keep an entrypoint.
 #[derive(Debug, Default)]
@@ -36,6 +37,10 @@ pub(super) struct MaterialFile {
     pub(super) memory: Memory,
     /// When it was last known to be true.
     pub(super) at: Timestamp,
+    /// The fields of its frontmatter that say how far it can be trusted.
+    pub(super) validity: Validity,
+    /// When its file was last modified, in nanoseconds since 1970.
+    pub(super) file_ns: i64,
     pub(super) features: Features,
 }
 
@@ -54,7 +59,7 @@ pub(super) struct Features {
     pub(super) negations: usize,
     /// The number of content words.
     pub(super) count: usize,
-    /// All words in order, as one hash.
+    /// All words of the body in order, with its code and headings, as one hash.
     pub(super) whole: u64,
     pub(super) claims: Vec<Claim>,
 }
@@ -96,14 +101,22 @@ impl Material {
             let at = read::memory_time(&memory, &stored);
             out.bytes += stored.bytes.len() as u64;
             let features = if kind == FileKind::Log { Features::default() } else { Features::new(&memory, stored.path.name()) };
-            let file = MaterialFile { path: stored.path, prefix, version: stored.version, at, memory, features };
+            let (validity, file_ns) = (memory.validity(), stored.stamp.mtime_ns);
+            let file = MaterialFile { path: stored.path, prefix, version: stored.version, at, validity, file_ns, memory, features };
             if kind == FileKind::Log { out.logs.push(file) } else { out.files.push(file) }
         }
         request.report(DreamProgress { done: of, of });
         if omitted > 0 {
-            out.notes.push(format!("{omitted} files are too large to be compared and were left out"));
+            out.notes.push(format!("left out {omitted} of {of} files, which are too large to be compared"));
         }
         Ok(out)
+    }
+}
+
+impl Material {
+    /// The memories and logs by their paths.
+    pub(super) fn by_path(&self) -> HashMap<&MemoryPath, &MaterialFile> {
+        self.files.iter().chain(&self.logs).map(|file| (&file.path, file)).collect()
     }
 }
 
@@ -131,7 +144,6 @@ impl Features {
         out.title = words::title_words(title).iter().map(|word| words::hash_of([word.as_str()])).collect();
         out.words.clone_from(&out.title);
         let sentences = words::sentences(memory.body());
-        let mut all = Vec::new();
         for (at, sentence) in sentences.iter().enumerate() {
             let content: Vec<&Token> = sentence.tokens.iter().filter(|token| token.is_content()).collect();
             out.count += content.len();
@@ -147,10 +159,12 @@ impl Features {
             }
             out.pairs.extend(content.windows(2).map(|pair| words::hash_of(pair.iter().map(|token| token.text.as_str()))));
             out.negations += sentence.tokens.iter().filter(|token| token.class == TokenClass::Negation).count();
-            all.extend(sentence.tokens.iter().map(|token| token.text.as_str()));
             out.claims.extend(claims(at as u32, sentence));
         }
-        out.whole = words::hash_of(all);
+        // What is in code differs on purpose: two commands are two facts.
+        let code = words::code_words(memory.body()).map(|word| words::hash_of([word]));
+        out.facts.extend(code);
+        out.whole = words::hash_of(memory.body().split_whitespace());
         for list in [&mut out.words, &mut out.facts, &mut out.pairs] {
             list.sort_unstable();
             list.dedup();

@@ -1,18 +1,21 @@
 //! Reads a list of operations that a model returned, and makes a plan of it. The list passes the same rules as every plan, and one more:
 //! a text must not shrink to less than half, because a model that rewrites a memory loses what it does not repeat.
 
-use super::{DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, LeftOut, validate};
+use super::{DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, LeftOut, assemble, material::Material, validate};
 use crate::{
     base::{
         error::{Error, Result},
         limits,
         path::MemoryPath,
+        text::ellipsis,
         version::Version,
     },
-    operations::{context::Context, read, write::with_final_newline},
+    operations::{context::Context, read as operations_read, write::with_final_newline},
+    secrets,
     store::{Store, Stored, mounts},
 };
 use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
 
 /// The percentage of a memory's bytes that a model's text must keep.
 const MIN_KEPT: usize = 50;
@@ -83,95 +86,167 @@ fn json_block(text: &str) -> Option<&str> {
     rest.split_once("\n```").map(|(block, _)| block)
 }
 
-/// Makes a plan of a list. An invalid operation refuses the whole list; one whose memory has another version now is left out.
-pub fn plan_from_operations(store: &dyn Store, context: &Context, list: &[RawOperation]) -> Result<(DreamPlan, Vec<LeftOut>)> {
+/// Makes a plan of a list. An invalid operation refuses the whole list; one whose memory has another version now is left out. `read` has
+/// the versions that the model read, where the caller knows them.
+pub fn plan_from_operations(
+    store: &dyn Store,
+    context: &Context,
+    list: &[RawOperation],
+    read: &[(MemoryPath, Version)],
+) -> Result<(DreamPlan, Vec<LeftOut>)> {
+    let read: HashMap<&MemoryPath, Version> = read.iter().map(|(path, version)| (path, *version)).collect();
     let (mut operations, mut left_out) = (Vec::new(), Vec::new());
     for (number, raw) in (1..).zip(list) {
         let numbered = |error: Error| Error::bad_input("operations", format!("operation {number}: {error}"));
-        let (operation, stale) = to_operation(store, raw).map_err(numbered)?;
+        let (operation, stale) = to_operation(store, raw, &read).map_err(numbered)?;
         match stale {
             Some(why) => left_out.push(LeftOut { operation: operation.title(), why }),
             None => operations.push(operation),
         }
     }
-    let counted = super::material::Material::read(store, &super::Dream::default())?;
-    let plan = DreamPlan {
+    let material = Material::read(store, &super::Dream::default())?;
+    let mut plan = DreamPlan {
         made: context.clock.now(),
-        memories: counted.files.len(),
-        bytes: counted.bytes,
+        memories: material.files.len(),
+        bytes: material.bytes,
         logs_through: None,
         operations,
         notes: Vec::new(),
     };
     validate::check_plan(store, context, &plan)?;
-    Ok((plan, left_out))
+    let (by_path, referrers) = (material.by_path(), assemble::referrers(&material, &plan.operations));
+    for operation in &mut plan.operations {
+        assemble::relink(operation, &referrers, &by_path);
+        operation.diff = assemble::diffs(operation, &by_path);
+    }
+    let operations = std::mem::take(&mut plan.operations);
+    let (operations, overlapping) = without_overlaps(operations);
+    left_out.extend(overlapping);
+    Ok((DreamPlan { operations, ..plan }, left_out))
 }
 
-/// An operation, and why it is left out if its memory has another version.
-fn to_operation(store: &dyn Store, raw: &RawOperation) -> Result<(DreamOperation, Option<String>)> {
+/// Puts the operations of several plans into one. An operation that changes a file of an earlier one is left out.
+pub fn combined(plans: Vec<DreamPlan>) -> (Option<DreamPlan>, Vec<LeftOut>) {
+    let operations = plans.iter().flat_map(|plan| plan.operations.clone()).collect();
+    let (operations, left_out) = without_overlaps(operations);
+    (plans.into_iter().next().map(|plan| DreamPlan { operations, ..plan }), left_out)
+}
+
+fn without_overlaps(operations: Vec<DreamOperation>) -> (Vec<DreamOperation>, Vec<LeftOut>) {
+    let (mut taken, mut out, mut left_out): (HashSet<MemoryPath>, Vec<DreamOperation>, Vec<LeftOut>) = Default::default();
+    for operation in operations {
+        let owned = operation.files().find(|file| taken.contains(*file)).cloned();
+        match owned {
+            Some(file) => left_out.push(LeftOut { operation: operation.title(), why: format!("another operation changes {file}") }),
+            None => {
+                taken.extend(operation.files().cloned());
+                out.push(operation);
+            }
+        }
+    }
+    (out, left_out)
+}
+
+/// An operation, and why it is left out if a memory has another version or a new one exists.
+fn to_operation(store: &dyn Store, raw: &RawOperation, read: &HashMap<&MemoryPath, Version>) -> Result<(DreamOperation, Option<String>)> {
     let action = DreamAction::ALL.into_iter().find(|action| action.as_str() == raw.action);
     let action =
         action.ok_or_else(|| Error::bad_input("action", format!("{:?} is not one of create, update, merge, move, archive", raw.action)))?;
     let required = |field: &'static str, value: &Option<String>| {
         value.clone().ok_or_else(|| Error::bad_input(field, format!("it is missing; {} needs it", raw.action)))
     };
-    let existing = |name: &str| -> Result<Stored> {
+    // What the operation was made from, with the version that is written beside a name.
+    let mut old: Vec<(Stored, Option<String>)> = Vec::new();
+    let existing = |name: &str| -> Result<(Stored, Option<String>)> {
+        let (name, version) = split_version(name);
         let path = MemoryPath::parse(name)?;
-        store.get(&path)?.ok_or_else(|| read::not_found(store, &path))
+        let stored = store.get(&path)?.ok_or_else(|| operations_read::not_found(store, &path))?;
+        Ok((stored, version.map(str::to_owned)))
     };
-    let mut old = Vec::new();
     let changes = match action {
         DreamAction::Create => {
             let path = MemoryPath::parse(&required("path", &raw.path)?)?.with_md();
             vec![DreamChange::New { path, text: text(&required("text", &raw.text)?) }]
         }
         DreamAction::Update => {
-            let stored = existing(&required("path", &raw.path)?)?;
+            old.push(existing(&required("path", &raw.path)?)?);
             let new = text(&required("text", &raw.text)?);
-            check_kept(&[&stored], &new)?;
-            old.push(stored.clone());
-            vec![DreamChange::Write { path: stored.path, version: stored.version, text: new }]
+            check_kept(&old, &new)?;
+            let stored = &old[0].0;
+            vec![DreamChange::Write { path: stored.path.clone(), version: stored.version, text: new }]
         }
         DreamAction::Merge => {
-            let kept = existing(&required("into", &raw.into)?)?;
-            let from = raw.from.iter().map(|name| existing(name)).collect::<Result<Vec<_>>>()?;
+            old.push(existing(&required("into", &raw.into)?)?);
+            for name in &raw.from {
+                old.push(existing(name)?);
+            }
             let new = text(&required("text", &raw.text)?);
-            check_kept(&[&kept], &new)?;
+            check_kept(&old[..1], &new)?;
+            check_words(&old, &new)?;
+            let kept = &old[0].0;
             let mut changes = vec![DreamChange::Write { path: kept.path.clone(), version: kept.version, text: new }];
-            for stored in &from {
+            for (stored, _) in &old[1..] {
                 changes.push(archived(store, stored)?);
             }
-            old.push(kept);
             changes
         }
         DreamAction::Move => {
-            let stored = existing(&required("path", &raw.path)?)?;
+            old.push(existing(&required("path", &raw.path)?)?);
             let to = MemoryPath::parse(&required("to", &raw.to)?)?.with_md();
-            old.push(stored.clone());
-            vec![DreamChange::Move { path: stored.path, version: stored.version, to }]
+            let stored = &old[0].0;
+            vec![DreamChange::Move { path: stored.path.clone(), version: stored.version, to }]
         }
         DreamAction::Archive => {
-            let stored = existing(&required("path", &raw.path)?)?;
-            old.push(stored.clone());
-            vec![archived(store, &stored)?]
+            old.push(existing(&required("path", &raw.path)?)?);
+            vec![archived(store, &old[0].0)?]
         }
     };
+    if let Some((_, version)) = old.first_mut() {
+        *version = version.take().or_else(|| raw.version.clone());
+    }
+    let left_out = left_out(store, &old, &changes, read)?;
     let operation = DreamOperation {
         action,
         reason: DreamReason::Proposed,
-        why: crate::base::text::ellipsis(raw.why.trim(), 400).into_owned(),
+        why: secrets::redact(&ellipsis(raw.why.trim(), 400)).into_owned(),
         confidence: 50,
         sources: Vec::new(),
-        diff: diff_of(&old, &changes),
+        diff: String::new(),
         changes,
     };
-    let stale = match (&raw.version, old.first()) {
-        (Some(version), Some(stored)) if !is_version(version, stored.version) => {
-            Some(format!("{} has another version than the operation was made from", stored.path))
-        }
-        _ => None,
+    Ok((operation, left_out))
+}
+
+/// Why an operation cannot be planned although it is valid.
+fn left_out(
+    store: &dyn Store,
+    old: &[(Stored, Option<String>)],
+    changes: &[DreamChange],
+    read: &HashMap<&MemoryPath, Version>,
+) -> Result<Option<String>> {
+    let is_stale = |(stored, written): &&(Stored, Option<String>)| {
+        written.as_ref().is_some_and(|written| !is_version(written, stored.version))
+            || read.get(&stored.path).is_some_and(|version| *version != stored.version)
     };
-    Ok((operation, stale))
+    if let Some((stored, _)) = old.iter().find(is_stale) {
+        return Ok(Some(format!("{} has changed since the model read it", stored.path)));
+    }
+    for change in changes {
+        if let DreamChange::New { path, .. } = change
+            && store.get(path)?.is_some_and(|stored| stored.path == *path)
+        {
+            return Ok(Some(format!("{path} already exists")));
+        }
+    }
+    Ok(None)
+}
+
+/// Splits `NAME@VERSION`, as the sources of the material are written.
+fn split_version(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('@') {
+        Some((name, version)) if version.len() >= 8 && version.bytes().all(|byte| byte.is_ascii_hexdigit()) => (name, Some(version)),
+        _ => (name, None),
+    }
 }
 
 fn is_version(written: &str, version: Version) -> bool {
@@ -182,12 +257,26 @@ fn text(text: &str) -> String {
     String::from_utf8(with_final_newline(text.as_bytes().to_vec())).unwrap_or_default()
 }
 
-fn check_kept(old: &[&Stored], new: &str) -> Result<()> {
-    let before: usize = old.iter().map(|stored| stored.bytes.len()).sum();
+fn check_kept(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {
+    let before: usize = old.iter().map(|(stored, _)| stored.bytes.len()).sum();
     if new.len() * 100 >= before * MIN_KEPT {
         return Ok(());
     }
     let why = format!("it has {} of {before} bytes; a text must keep at least half; archive the memory to remove it", new.len());
+    Err(Error::bad_input("text", why))
+}
+
+/// Refuses a merge whose text has less than half of the different words of all its memories: it would lose what they say.
+fn check_words(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {
+    let words = |text: &str| -> HashSet<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let before: HashSet<String> = old.iter().flat_map(|(stored, _)| words(&String::from_utf8_lossy(&stored.bytes))).collect();
+    let kept = words(new).intersection(&before).count();
+    if kept * 100 >= before.len() * MIN_KEPT {
+        return Ok(());
+    }
+    let why = format!("it has {kept} of the {} different words of the merged memories; a merge must keep at least half", before.len());
     Err(Error::bad_input("text", why))
 }
 
@@ -196,15 +285,4 @@ fn archived(store: &dyn Store, stored: &Stored) -> Result<DreamChange> {
     let rel = stored.path.strip_prefix(&prefix).unwrap_or_else(|| stored.path.clone());
     let to = super::material::free_archive_name(store, &rel, &prefix)?;
     Ok(DreamChange::Move { path: stored.path.clone(), version: stored.version, to })
-}
-
-fn diff_of(old: &[Stored], changes: &[DreamChange]) -> String {
-    let written = changes.iter().filter_map(|change| match change {
-        DreamChange::Write { path, text, .. } => Some((path, text)),
-        _ => None,
-    });
-    let before = |path: &MemoryPath| {
-        old.iter().find(|stored| stored.path == *path).map_or(String::new(), |stored| String::from_utf8_lossy(&stored.bytes).into_owned())
-    };
-    written.map(|(path, text)| crate::operations::diff::unified(path, &before(path), text)).collect()
 }

@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
             } else if let Some(path) = line.strip_prefix("### text of ") {
                 let text = self.block(line_number)?;
                 if texts.insert(path.trim(), (line_number, text)).is_some() {
-                    return Err(wrong(line_number, format!("a second text of {}", path.trim())));
+                    return Err(wrong(line_number, format!("the operation has two texts of {}", path.trim())));
                 }
             } else if line.trim_end() == "### diff" {
                 self.block(line_number)?;
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
                         out.confidence = percent.min(100);
                     }
                     "source" => out.sources.push(versioned(line_number, value)?),
-                    "write" | "new" | "move" | "relink" | "list" => raw.push(RawChange { line: line_number, word: key, value }),
+                    "write" | "new" | "move" | "relink" | "list" | "page" => raw.push(RawChange { line: line_number, word: key, value }),
                     _ => return Err(wrong(line_number, format!("unknown field {key:?}"))),
                 }
             } else {
@@ -181,7 +181,14 @@ impl RawChange<'_> {
                 DreamChange::New { text: text_of(&path)?, path }
             }
             "move" => {
-                let (from, to) = value.split_once(" to ").ok_or_else(|| wrong(line, "expected \"NAME@VERSION to NAME\""))?;
+                // A name may have " to " in it, so the version before it decides.
+                let splits = value.match_indices(" to ").map(|(at, mark)| (&value[..at], &value[at + mark.len()..]));
+                let is_versioned = |(from, _): &(&str, &str)| from.rsplit_once('@').is_some_and(|(_, version)| version.len() == 32);
+                let (from, to) = splits
+                    .clone()
+                    .find(is_versioned)
+                    .or_else(|| splits.clone().next())
+                    .ok_or_else(|| wrong(line, "expected \"NAME@VERSION to NAME\""))?;
                 let (path, version) = versioned(line, from)?;
                 DreamChange::Move { path, version, to: path_of(line, to)? }
             }
@@ -190,6 +197,7 @@ impl RawChange<'_> {
                 match word {
                     "write" => DreamChange::Write { text: text_of(&path)?, path, version },
                     "relink" => DreamChange::Relink { path, version },
+                    "page" => DreamChange::Page { path, version },
                     _ => DreamChange::List { path, version },
                 }
             }

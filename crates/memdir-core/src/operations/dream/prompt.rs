@@ -3,7 +3,7 @@
 
 use super::{Dream, material::Material};
 use crate::{
-    base::{error::Result, frame, limits, text},
+    base::{error::Result, frame, limits, path::MemoryPath, text, version::Version},
     operations::context::Context,
     recall::tokens,
     secrets,
@@ -32,20 +32,23 @@ pub struct DreamPiece {
     pub tokens: usize,
     /// The instructions and the material.
     pub text: String,
+    /// The memories in it, with the versions that the model reads.
+    #[serde(skip)]
+    pub read: Vec<(MemoryPath, Version)>,
 }
 
 /// Returns the pieces, neighbours by name together, because memories of one topic are compared best.
 pub fn dream_prompt(store: &dyn Store, _context: &Context, request: &Dream<'_>) -> Result<DreamPrompt> {
     let material = Material::read(store, request)?;
     let (mut pieces, mut left_out) = (Vec::new(), 0);
-    let (mut body, mut memories) = (String::new(), 0);
+    let (mut body, mut read) = (String::new(), Vec::new());
     for file in &material.files {
         let shown = text::truncate_bytes(file.memory.text(), limits::DREAM_PIECE_BYTES / 4);
         let cut = if shown.len() < file.memory.text().len() { "\n[cut: do not update this memory]" } else { "" };
         let source = format!("{}@{}, {}", file.name(), file.version.short(), file.day());
         let framed = frame::framed(&source, "", &format!("{}{cut}", frame::neutral(&secrets::redact(shown))));
         if !body.is_empty() && body.len() + framed.len() > limits::DREAM_PIECE_BYTES {
-            finish(&mut pieces, &mut body, &mut memories);
+            finish(&mut pieces, &mut body, &mut read);
         }
         if pieces.len() == limits::DREAM_PIECES {
             left_out += 1;
@@ -53,15 +56,15 @@ pub fn dream_prompt(store: &dyn Store, _context: &Context, request: &Dream<'_>) 
         }
         body.push_str(&framed);
         body.push('\n');
-        memories += 1;
+        read.push((file.path.clone(), file.version));
     }
     if !body.is_empty() && pieces.len() < limits::DREAM_PIECES {
-        finish(&mut pieces, &mut body, &mut memories);
+        finish(&mut pieces, &mut body, &mut read);
     }
     Ok(DreamPrompt { pieces, left_out })
 }
 
-fn finish(pieces: &mut Vec<DreamPiece>, body: &mut String, memories: &mut usize) {
+fn finish(pieces: &mut Vec<DreamPiece>, body: &mut String, read: &mut Vec<(MemoryPath, Version)>) {
     let text = format!("{}\n{}", INSTRUCTIONS.trim_end(), std::mem::take(body));
-    pieces.push(DreamPiece { memories: std::mem::take(memories), tokens: tokens(&text), text });
+    pieces.push(DreamPiece { memories: read.len(), tokens: tokens(&text), text, read: std::mem::take(read) });
 }

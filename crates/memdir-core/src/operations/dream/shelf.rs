@@ -1,7 +1,7 @@
 //! Keeps the plans of one space and what became of them, in a directory outside of every mount. Plans are private: they contain the texts
 //! of memories.
 
-use super::{DreamPlan, parse, render};
+use super::{DreamApplied, DreamPlan, parse, render};
 use crate::{
     base::{
         disk::{self, FileLock, LockWait, Replace},
@@ -78,6 +78,9 @@ pub struct LogProgress {
     pub at: Timestamp,
     /// The file name of the plan.
     pub plan: String,
+    /// The hash of the plan's text, as it was applied.
+    #[serde(default)]
+    pub digest: String,
     /// The change.
     pub change: String,
     /// The number of operations that were applied.
@@ -89,11 +92,17 @@ pub struct LogProgress {
 impl DreamState {
     /// The last day whose log an applied plan covers, without plans that were undone.
     pub fn logs_through(&self, store: &dyn Store) -> Result<Option<Date>> {
-        if self.applied.iter().all(|applied| applied.logs_through.is_none()) {
-            return Ok(None);
+        let state = self.clone().without_undone(store)?;
+        Ok(state.applied.iter().filter_map(|applied| applied.logs_through).max())
+    }
+
+    /// The state without the applied plans whose changes were undone.
+    pub fn without_undone(mut self, store: &dyn Store) -> Result<DreamState> {
+        if !self.applied.is_empty() {
+            let undone = undone(&store.changes(&ChangeFilter { most: 1_000, ..ChangeFilter::default() })?);
+            self.applied.retain(|applied| !undone.contains(&applied.change));
         }
-        let undone = undone(&store.changes(&ChangeFilter { most: 1_000, ..ChangeFilter::default() })?);
-        Ok(self.applied.iter().filter(|applied| !undone.contains(&applied.change)).filter_map(|applied| applied.logs_through).max())
+        Ok(self)
     }
 }
 
@@ -140,17 +149,51 @@ impl DreamShelf {
         write().map_err(|error| Error::io("keep a plan in", &self.dir, error))
     }
 
-    /// The kept plans, newest first.
-    pub fn plans(&self) -> Vec<KeptPlan> {
-        let state = self.state();
+    /// The kept plans, newest first. A plan whose change was undone is open again.
+    pub fn plans(&self, store: &dyn Store) -> Result<Vec<KeptPlan>> {
+        let state = self.state().without_undone(store)?;
         let mut files = self.files();
         files.reverse();
-        files.into_iter().map(|file| kept(&state, file)).collect()
+        Ok(files.into_iter().map(|file| kept(&state, file)).collect())
     }
 
-    /// The newest kept plan that was not applied.
-    pub fn newest_open(&self) -> Option<KeptPlan> {
-        self.plans().into_iter().find(|plan| plan.state == PlanState::Open)
+    /// The newest kept plan that was not applied. Older plans are not read.
+    pub fn newest_open(&self, store: &dyn Store) -> Result<Option<KeptPlan>> {
+        let state = self.state().without_undone(store)?;
+        Ok(self.files().into_iter().rev().map(|file| kept(&state, file)).find(|plan| plan.state == PlanState::Open))
+    }
+
+    /// The kept plan with this file name and the text of its file; `None` if there is none. Never opens anything but a kept plan.
+    pub fn open_plan(&self, store: &dyn Store, name: &str) -> Result<Option<(KeptPlan, String)>> {
+        let Some(file) = self.files().into_iter().find(|file| file.file_name().is_some_and(|other| other == name)) else {
+            return Ok(None);
+        };
+        let text = fs::read_to_string(&file).map_err(|error| Error::io("read", &file, error))?;
+        Ok(Some((kept(&self.state().without_undone(store)?, file), text)))
+    }
+
+    /// Records that a plan was made.
+    pub fn record_made(&self, plan: &DreamPlan) -> Result<()> {
+        let update = self.update(LockWait::COMMAND, |state| {
+            (state.last_plan, state.last_operations) = (Some(plan.made), plan.operations.len());
+            (state.sessions, state.last_error) = (0, None);
+        });
+        update.map(drop).map_err(|error| Error::io("write", &self.dir, error))
+    }
+
+    /// Records that the plan of a file was applied, if that changed something; `digest` is that of the file's text. If the state cannot be
+    /// written, the change is made anyway, and only how far the logs were read is forgotten.
+    pub fn record_applied(&self, file: &Path, digest: String, applied: &DreamApplied, at: Timestamp) {
+        let Some(change) = &applied.change else { return };
+        let progress = LogProgress {
+            at,
+            plan: file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            digest,
+            change: change.0.clone(),
+            operations: applied.applied.len(),
+            logs_through: applied.logs_through,
+        };
+        let _ = self.update(LockWait::COMMAND, |state| state.applied.push(progress));
     }
 
     /// What is remembered. An unreadable file counts as empty.
@@ -174,6 +217,18 @@ impl DreamShelf {
         Ok(state)
     }
 
+    /// The change as which a plan with this text was applied, unless it was undone since.
+    pub fn applied_as(&self, digest: &str, store: &dyn Store) -> Result<Option<String>> {
+        let state = self.state().without_undone(store)?;
+        Ok(state.applied.iter().rev().find(|applied| applied.digest == digest).map(|applied| applied.change.clone()))
+    }
+
+    /// Locks the applying of plans, so that of two processes with one plan the second sees that it was applied.
+    pub fn lock_applying(&self) -> io::Result<FileLock> {
+        disk::create_private_dir(&self.dir)?;
+        FileLock::for_update(&self.dir.join("applying"), LockWait::COMMAND)
+    }
+
     /// Locks the making of plans; `None` if another process makes one. The lock ends with the process.
     pub fn lock_making(&self) -> io::Result<Option<FileLock>> {
         disk::create_private_dir(&self.dir)?;
@@ -191,7 +246,7 @@ impl DreamShelf {
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("plan-") && name.ends_with(".md"))
         };
         let mut files: Vec<PathBuf> = entries.filter(is_plan).collect();
-        files.sort();
+        files.sort_by_key(|file| plan_order(file));
         files
     }
 
@@ -200,6 +255,16 @@ impl DreamShelf {
         let excess = files.len().saturating_sub(MAX_PLANS);
         // What cannot be removed is removed next time.
         files.iter().take(excess).for_each(|file| drop(fs::remove_file(file)));
+    }
+}
+
+/// The order of plans by their names: the time, then the number among those of one second.
+fn plan_order(file: &Path) -> (String, u32) {
+    let name = file.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let rest = name.strip_prefix("plan-").unwrap_or(name);
+    match rest.split_once('-') {
+        Some((time, number)) => (time.to_owned(), number.parse().unwrap_or(u32::MAX)),
+        None => (rest.to_owned(), 0),
     }
 }
 

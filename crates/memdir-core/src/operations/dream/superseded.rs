@@ -6,7 +6,13 @@ use super::{
     material::{Material, MaterialFile, to_archive},
     words::{self, TokenClass},
 };
-use crate::base::path::strip_md;
+use crate::{
+    base::path::MemoryPath,
+    memory::{
+        succession::{SuccessionFields, Successions},
+        validity::MemoryStatus,
+    },
+};
 use jiff::Timestamp;
 use std::collections::HashMap;
 
@@ -22,34 +28,45 @@ pub(super) fn find(material: &Material, now: Timestamp) -> Vec<DreamOperation> {
 
 /// What the frontmatter declares.
 fn declared(material: &Material, now: Timestamp) -> Vec<DreamOperation> {
-    let by_name: HashMap<(&str, &str), &MaterialFile> =
-        material.files.iter().map(|file| ((file.prefix.as_str(), file.name()), file)).collect();
+    let successions = successions(material);
+    let by_path: HashMap<&MemoryPath, &MaterialFile> = material.files.iter().map(|file| (&file.path, file)).collect();
     let mut out = Vec::new();
     for file in &material.files {
-        for name in names(file, "supersedes") {
-            if let Some(old) = by_name.get(&(file.prefix.as_str(), strip_md(&name))).filter(|old| old.path != file.path) {
-                out.push(archive(old, format!("{} supersedes it", file.name()), 95, Some(file)));
-            }
-        }
-        if let Some(new) = names(file, "superseded_by").iter().find_map(|name| by_name.get(&(file.prefix.as_str(), strip_md(name)))) {
-            out.push(archive(file, format!("it is superseded by {}", new.name()), 95, Some(new)));
-        } else if file.memory.field("status").is_some_and(|status| status.eq_ignore_ascii_case("deprecated"))
-            && crate::base::time::age_days(now, file.at) >= DEPRECATED_DAYS
-        {
+        if let Some(new) = successions.successor(&file.path).and_then(|path| by_path.get(path)) {
+            out.push(archive(file, format!("{} supersedes it", new.name()), 95, Some(new)));
+        } else if file.validity.status == Some(MemoryStatus::Deprecated) && crate::base::time::age_days(now, file.at) >= DEPRECATED_DAYS {
             out.push(archive(file, format!("it is deprecated and was not changed since {}", file.day()), 70, None));
         }
     }
     out
 }
 
-/// The names in a field: one, or a list.
-fn names(file: &MaterialFile, key: &str) -> Vec<String> {
-    let Some(raw) = file.memory.raw(key) else { return Vec::new() };
-    raw.split(['\n', ','])
-        .map(|part| part.trim_matches(|c: char| c.is_whitespace() || matches!(c, '[' | ']' | '"' | '\'' | '-')))
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
+/// Notes about memories that replace each other, of which none is outdated.
+pub(super) fn circles(material: &Material) -> Option<String> {
+    let successions = successions(material);
+    let names: Vec<&str> =
+        material.files.iter().filter(|file| successions.is_circular(&file.path)).map(MaterialFile::name).take(5).collect();
+    (!names.is_empty()).then(|| format!("{} supersede each other, so none of them is archived; correct `supersedes`", names.join(", ")))
+}
+
+/// Which memory replaces which, by their names in one mount.
+fn successions(material: &Material) -> Successions {
+    let fields = material.files.iter().filter(|file| !file.validity.supersedes.is_empty() || !file.validity.superseded_by.is_empty());
+    let fields: Vec<SuccessionFields> = fields
+        .map(|file| SuccessionFields {
+            path: file.path.clone(),
+            supersedes: file.validity.supersedes.clone(),
+            superseded_by: file.validity.superseded_by.clone(),
+        })
+        .collect();
+    if fields.is_empty() {
+        return Successions::default();
+    }
+    let by_name: HashMap<&str, &MaterialFile> = material.files.iter().map(|file| (file.name(), file)).collect();
+    let prefix_of: HashMap<&MemoryPath, &str> = material.files.iter().map(|file| (&file.path, file.prefix.as_str())).collect();
+    Successions::new(&fields, |holder, name| {
+        by_name.get(name).filter(|file| prefix_of.get(holder) == Some(&file.prefix.as_str())).map(|file| file.path.clone())
+    })
 }
 
 fn archive(file: &MaterialFile, why: String, confidence: u8, source: Option<&MaterialFile>) -> DreamOperation {

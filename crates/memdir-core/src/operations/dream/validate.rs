@@ -1,4 +1,4 @@
-//! The rules that every operation passes before it is shown and again before it is applied, whoever proposed it: a detector, a person who
+//! The rules that every operation passes before it is shown and again before it is applied, from any source: a detector, a person who
 //! edited the plan, or a model.
 
 use super::{DreamAction, DreamChange, DreamOperation, DreamPlan};
@@ -20,8 +20,9 @@ use std::collections::{HashMap, HashSet};
 
 /// The percentage of memories, and of their bytes, that a plan may touch unless the caller allows more.
 pub(super) const LIMIT_PERCENT: u64 = 25;
-/// A plan with so few operations is applied whatever its share of a small memory.
-pub(super) const ALWAYS_ALLOWED: usize = 5;
+/// A plan with so few operations is applied whatever its share of a small memory, unless they change more memories than this.
+const ALWAYS_ALLOWED: usize = 5;
+const ALWAYS_ALLOWED_MEMORIES: usize = 2 * ALWAYS_ALLOWED;
 
 /// Checks one operation: names, shape, sizes and secrets. Versions are compared when the plan is applied.
 pub(super) fn check(view: &dyn View, context: &Context, operation: &DreamOperation) -> Result<()> {
@@ -42,7 +43,7 @@ pub(super) fn check(view: &dyn View, context: &Context, operation: &DreamOperati
                 check_text(view, context, path, &old, text)?;
             }
             DreamChange::Move { path, to, .. } => check_target(view, context, operation.action, path, to)?,
-            DreamChange::Relink { .. } | DreamChange::List { .. } => {}
+            DreamChange::Relink { .. } | DreamChange::List { .. } | DreamChange::Page { .. } => {}
         }
     }
     Ok(())
@@ -64,19 +65,48 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
         }
         check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
     }
-    Ok(())
+    check_case(view, plan)
+}
+
+/// Refuses new names that differ from existing ones in case only: on some systems they are one file.
+fn check_case(view: &dyn View, plan: &DreamPlan) -> Result<()> {
+    let new = |change: &'_ DreamChange| match change {
+        DreamChange::New { path, .. } => Some(path.clone()),
+        DreamChange::Move { path, to, .. } if to.as_str().to_lowercase() != path.as_str().to_lowercase() => Some(to.clone()),
+        _ => None,
+    };
+    let named: Vec<(usize, MemoryPath)> = (1..)
+        .zip(&plan.operations)
+        .flat_map(|(number, operation)| operation.changes.iter().filter_map(new).map(move |path| (number, path)))
+        .collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    let existing: HashMap<String, MemoryPath> =
+        view.list("")?.entries.into_iter().map(|entry| (entry.path.as_str().to_lowercase(), entry.path)).collect();
+    match named
+        .into_iter()
+        .find_map(|(number, path)| Some((number, existing.get(&path.as_str().to_lowercase()).filter(|other| **other != path)?)))
+    {
+        None => Ok(()),
+        Some((number, other)) => {
+            Err(in_operation(number, &plan.operations[number - 1], format!("its name differs from {other} in case only; use another name")))
+        }
+    }
 }
 
 /// Refuses a plan that touches too large a part of the memory.
 pub(super) fn check_share(view: &dyn View, plan: &DreamPlan, percent: u64) -> Result<()> {
-    if plan.operations.len() <= ALWAYS_ALLOWED {
+    let is_changed = |change: &&DreamChange| matches!(change, DreamChange::Write { .. } | DreamChange::Move { .. });
+    let changed = plan.operations.iter().flat_map(|operation| &operation.changes).filter(is_changed).count();
+    if plan.operations.len() <= ALWAYS_ALLOWED && changed <= ALWAYS_ALLOWED_MEMORIES {
         return Ok(());
     }
     let touched: HashSet<&MemoryPath> = plan
         .operations
         .iter()
         .flat_map(|operation| &operation.changes)
-        .filter(|change| change.version().is_some())
+        .filter(|change| change.version().is_some() && change.is_of_memory())
         .map(DreamChange::path)
         .collect();
     let (mut all, mut all_bytes, mut count, mut bytes) = (0u64, 0u64, 0u64, 0u64);
@@ -95,7 +125,7 @@ pub(super) fn check_share(view: &dyn View, plan: &DreamPlan, percent: u64) -> Re
     Err(Error::bad_input(
         "plan",
         format!(
-            "it changes {count} of {all} memories ({needed} % of the memories or bytes); the limit is {percent} %; delete operations from the plan, or apply it with --limit {needed}"
+            "it changes {count} of {all} memories ({needed} % of the memories or bytes); the limit is {percent} %; leave operations out, or raise the limit to {needed} % (on the command line: --limit {needed})"
         ),
     ))
 }
@@ -119,18 +149,20 @@ fn check_shape(operation: &DreamOperation) -> Result<()> {
     let moves = count(|change| matches!(change, DreamChange::Move { .. }));
     let lists = count(|change| matches!(change, DreamChange::List { .. }));
     let relinks = count(|change| matches!(change, DreamChange::Relink { .. }));
+    let pages = count(|change| matches!(change, DreamChange::Page { .. }));
     let fits = match operation.action {
         DreamAction::Create => new >= 1 && writes + moves + lists + relinks == 0,
-        DreamAction::Update => writes + lists == 1 && moves + relinks == 0,
-        DreamAction::Merge => writes == 1 && moves >= 1 && new + lists == 0,
+        DreamAction::Update => writes + lists == 1 && moves + relinks + pages == 0,
+        DreamAction::Merge => writes == 1 && moves >= 1 && new + lists + pages == 0,
+        DreamAction::Move if pages > 0 => moves + relinks + writes + new + lists == 0,
         DreamAction::Move => moves == 1 && writes + new + lists == 0,
-        DreamAction::Archive => moves >= 1 && writes + new + lists == 0,
+        DreamAction::Archive => moves >= 1 && writes + new + lists + pages == 0,
     };
     let expected = match operation.action {
-        DreamAction::Create => "one or more `new` files",
+        DreamAction::Create => "one or more `new` files, and a `page` for each line that they replace",
         DreamAction::Update => "one `write` or `list`, and `new` files for its parts",
         DreamAction::Merge => "one `write`, and a `move` to the archive for each other memory",
-        DreamAction::Move => "one `move`",
+        DreamAction::Move => "one `move`, or one or more `page` lines",
         DreamAction::Archive => "one or more `move` lines to the archive",
     };
     if fits { Ok(()) } else { Err(Error::bad_input("operation", format!("expected {expected}"))) }
@@ -145,8 +177,8 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
         FileKind::Memory if mounts::would_be_entrypoint(view, path) => "it would become the entrypoint",
         FileKind::Memory if !path.is_md() => "it is not a Markdown file",
         FileKind::Memory => return view.check_writable(path),
-        FileKind::Log => "it is a log, and logs stay as they are",
-        FileKind::Archived => "it is archived already",
+        FileKind::Log => "it is a log, and logs are never changed",
+        FileKind::Archived => "it is already archived",
         FileKind::Entrypoint | FileKind::Page => "it is the entrypoint or one of its pages, which memdir maintains",
         FileKind::Tests => "it is the tests file",
     };

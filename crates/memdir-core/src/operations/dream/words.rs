@@ -72,6 +72,12 @@ pub(super) fn sentences(body: &str) -> Vec<Sentence> {
     out
 }
 
+/// The words in the code blocks of a body.
+pub(super) fn code_words(body: &str) -> impl Iterator<Item = &str> {
+    let mut fences = FenceScanner::default();
+    body.lines().filter(move |line| fences.classify(line) == LineKind::Code).flat_map(str::split_whitespace)
+}
+
 /// Splits a line at full stops that are followed by a blank.
 fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;

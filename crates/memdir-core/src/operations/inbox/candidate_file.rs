@@ -61,6 +61,46 @@ pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
     compose_yaml(fields.into_iter(), &format!("{body}\n")).into_bytes()
 }
 
+/// The file of an open candidate with the evidence of a later proposal, or `None` if that adds nothing. What the person changed in
+/// the file stays.
+pub(super) fn with_evidence(decoded: &str, entry: &InboxEntry, candidate: &Candidate) -> Option<String> {
+    let (turns, sessions) = (joined(&entry.turns, &candidate.turns), joined(&entry.sessions, &candidate.sessions));
+    if (&turns, &sessions) == (&entry.turns, &entry.sessions) {
+        return None;
+    }
+    let set = |memory: Memory, key: &str, yaml: &str| Memory::parse(&memory.with_yaml(key, Some(yaml))).0;
+    let (memory, _) = Memory::parse(decoded);
+    let memory = set(memory, "turns", &json!(turns).to_string());
+    let memory = set(memory, "conversations", &json!(sessions).to_string());
+    let memory = match candidate.at.max(entry.at) {
+        Some(at) => set(memory, "happened", &at.to_string()),
+        None => memory,
+    };
+    let weight = clamped(candidate.weight).max(entry.weight);
+    Some(set(memory, "weight", &format!("{weight:.3}")).text().to_owned())
+}
+
+/// The first citation and the newest others, as many as a file keeps.
+fn joined(old: &[String], new: &[String]) -> Vec<String> {
+    let mut all = old.to_vec();
+    for item in new.iter().map(|item| one_line(item, CITATION_BYTES)) {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+    }
+    if all.len() > CITATIONS {
+        all.drain(1..=all.len() - CITATIONS);
+    }
+    all
+}
+
+/// The first field of the evidence that a new text of a candidate changes.
+pub(super) fn changed_evidence(old: &[u8], new: &[u8]) -> Option<&'static str> {
+    let (old, new) = (text::decode(old).0, text::decode(new).0);
+    let (old, new) = (Memory::parse(&old).0, Memory::parse(&new).0);
+    FIELDS.into_iter().find(|key| old.raw(key) != new.raw(key))
+}
+
 /// The text of a candidate as a memory: its evidence is in `source`, and the fields of the inbox are gone.
 pub(super) fn to_memory(decoded: &str, entry: &InboxEntry) -> String {
     let (memory, _) = Memory::parse(decoded);

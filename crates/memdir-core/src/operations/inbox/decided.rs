@@ -43,7 +43,7 @@ pub(crate) fn record_decisions<'a>(
         let key = InboxEntry::parse(&mount.prefix, &stored).key;
         if !key.is_empty() {
             let path = file(&mount.root);
-            add(&path, &key).map_err(|source| Error::Io { doing: "record the decision in", path, source })?;
+            add(&path, &[key]).map_err(|source| Error::Io { doing: "record the decision in", path, source })?;
         }
     }
     Ok(())
@@ -63,13 +63,23 @@ fn read_keys(file: &Path) -> Vec<String> {
     String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-fn add(file: &Path, key: &str) -> io::Result<()> {
+/// Adds the keys of decisions that were made in another inbox.
+pub(super) fn add_decided(root: &Path, keys: HashSet<String>) -> Result<()> {
+    let mut keys: Vec<String> = keys.into_iter().collect();
+    keys.sort();
+    let path = file(root);
+    add(&path, &keys).map_err(|source| Error::Io { doing: "record the decisions in", path, source })
+}
+
+fn add(file: &Path, new: &[String]) -> io::Result<()> {
     let _lock = FileLock::for_update(file, LockWait::COMMAND)?;
     let mut keys = read_keys(file);
-    if keys.iter().any(|known| known == key) {
+    let known: HashSet<String> = keys.iter().cloned().collect();
+    let count = keys.len();
+    keys.extend(new.iter().filter(|key| !known.contains(*key)).cloned());
+    if keys.len() == count {
         return Ok(());
     }
-    keys.push(key.to_owned());
     let excess = keys.len().saturating_sub(MAX_KEYS);
     let text: String = keys[excess..].iter().map(|key| format!("{key}\n")).collect();
     disk::replace(file, Replace::DURABLE, |file| file.write_all(text.as_bytes()))

@@ -12,6 +12,7 @@ use crate::{
         path::MemoryPath,
         text,
     },
+    memory::Memory,
     operations::{context::Context, read},
     recall::{RecallTable, message},
     search::analysis::Analyser,
@@ -34,6 +35,9 @@ const COMPARED_BYTES: usize = 2_000;
 /// The share of a candidate's words that a memory must contain to say the same. Below it, something is new: in the sentence "deploy
 /// with make ship, never by hand" a memory that only says "deploy with make ship" has 3 of 5.
 const CONTAINED: f32 = 0.8;
+/// The share of a candidate's pairs of neighbouring words that it must contain too: "use pnpm, not npm" has the words of "use npm, not
+/// pnpm" and says the opposite.
+const CONTAINED_PAIRS: f32 = 0.5;
 /// A candidate with fewer words is compared with nothing: two words are in every second memory.
 const MIN_WORDS: usize = 3;
 /// The number of memories that are remembered; beyond it the oldest are dropped.
@@ -98,19 +102,19 @@ pub(crate) fn find(store: &dyn Store, table: &RecallTable, candidate: &Candidate
     let said = if candidate.words.trim().is_empty() { &candidate.description } else { &candidate.words };
     let said = text::truncate_bytes(said, COMPARED_BYTES);
     let mut analyser = Analyser::default();
-    let mut stems = |text: &str| -> HashSet<String> {
-        analyser.split_words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect()
-    };
-    let wanted = stems(said);
-    if wanted.len() < MIN_WORDS {
+    let mut stems =
+        |text: &str| -> Vec<String> { analyser.split_words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect() };
+    let wanted = Statement::new(said, stems(said));
+    if wanted.words.len() < MIN_WORDS {
         return Ok(None);
     }
-    for explained in message::explain(store, table, said, None).into_iter().take(COMPARED) {
+    for explained in message::explain(table, said, None).into_iter().take(COMPARED) {
         let path = MemoryPath::parse(&explained.name)?;
         let Some(stored) = read::if_readable(store.get(&path))? else { continue };
-        let has = stems(&text::decode(&stored.bytes).0);
-        let contained = wanted.intersection(&has).count();
-        if contained as f32 >= CONTAINED * wanted.len() as f32 {
+        let decoded = text::decode(&stored.bytes).0;
+        let (memory, _) = Memory::parse(&decoded);
+        let has = Statement::new(memory.body(), stems(&format!("{} {}", memory.hook(), memory.body())));
+        if has.says(&wanted) {
             return Ok(Some(KnownMemory {
                 memory: explained.name.clone(),
                 why: explained.verdict_text(),
@@ -122,6 +126,50 @@ pub(crate) fn find(store: &dyn Store, table: &RecallTable, candidate: &Candidate
         }
     }
     Ok(None)
+}
+
+/// The words of a text, and what a single one of them changes.
+struct Statement {
+    words: HashSet<String>,
+    pairs: HashSet<(String, String)>,
+    negations: HashSet<String>,
+}
+
+impl Statement {
+    fn new(text: &str, stems: Vec<String>) -> Statement {
+        let all = text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’').map(|word| word.to_lowercase().replace('’', "'"));
+        let parts = NEGATED_PARTS.iter().filter(|part| text.contains(*part)).map(|part| (*part).to_owned());
+        let negations = all.filter(|word| is_negation(word)).chain(parts).collect();
+        let pairs = stems.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+        Statement { pairs, words: stems.into_iter().collect(), negations }
+    }
+
+    /// Whether it says what another statement says: most of its words in the same order, all of its numbers, and the same
+    /// negations. A longer text may have others.
+    fn says(&self, other: &Statement) -> bool {
+        let contained = other.words.intersection(&self.words).count();
+        let pairs = other.pairs.intersection(&self.pairs).count();
+        let has_numbers =
+            other.words.iter().filter(|word| word.contains(|c: char| c.is_ascii_digit())).all(|word| self.words.contains(word));
+        contained as f32 >= CONTAINED * other.words.len() as f32
+            && pairs as f32 >= CONTAINED_PAIRS * other.pairs.len() as f32
+            && has_numbers
+            && other.negations.is_subset(&self.negations)
+            && (self.negations.is_subset(&other.negations) || self.words.len() > 2 * other.words.len())
+    }
+}
+
+/// Words that turn a sentence into its opposite.
+const NEGATIONS: &[&str] = &[
+    "not", "never", "no", "without", "cannot", "nicht", "nie", "niemals", "kein", "keine", "keinen", "ohne", "nunca", "jamás", "sin",
+    "pas", "jamais", "sans", "non", "mai", "senza", "não", "sem", "niet", "nooit", "geen", "zonder", "nigdy", "bez", "не", "никогда",
+    "без", "ні", "ніколи", "inte", "aldrig", "utan", "asla",
+];
+/// The same in scripts without spaces.
+const NEGATED_PARTS: &[&str] = &["不", "别", "勿", "ない", "ません", "禁止", "마세요", "않"];
+
+fn is_negation(word: &str) -> bool {
+    word.ends_with("n't") || NEGATIONS.contains(&word)
 }
 
 fn file(store: &dyn Store) -> Option<PathBuf> {

@@ -1,5 +1,5 @@
-//! Adds candidates to the inbox, in one change. The change is recorded like every other one, but bare `undo` and the history of the
-//! space do not show it: nobody but memdir made it.
+//! Adds candidates to the inbox, and evidence to those that are there, in one change. The change is recorded like every other one, but
+//! bare `undo` and the history of the space do not show it: memdir made it, not a person or an agent.
 
 use super::{
     InboxEntry, REJECTED,
@@ -16,13 +16,17 @@ use crate::{
         error::{Error, Result},
         limits,
         path::MemoryPath,
+        text,
     },
     operations::context::Context,
     store::{FileEdit, MountInfo, Role, Store, Verb, View, change_with, mounts},
 };
 use jiff::Timestamp;
 use serde::Serialize;
-use std::{collections::HashSet, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 /// What became of proposed candidates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -31,6 +35,9 @@ pub struct Proposed {
     pub added: Vec<String>,
     /// The number of candidates that are in the inbox already.
     pub open: usize,
+    /// The names of open candidates that got more evidence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<String>,
     /// The number of candidates that were accepted or rejected before.
     pub decided: usize,
     /// The names of weaker candidates that left the full inbox.
@@ -48,17 +55,19 @@ pub(crate) fn propose(store: &dyn Store, context: &Context, candidates: &[Candid
     // Nearly always all of them are known: no lock, no directory, no change.
     let all: Vec<&Candidate> = candidates.iter().collect();
     let (_, first) = plan(store, context, &all, &prefix, &root)?;
-    if first.added.is_empty() {
+    if first.added.is_empty() && first.updated.is_empty() {
         return Ok(first);
     }
     let mut seen = decided_keys(&root);
-    seen.extend(entries(store, &prefix)?.into_iter().map(|entry| entry.key));
+    let open: HashSet<String> = entries(store, &prefix)?.into_iter().map(|entry| entry.key).collect();
     seen.extend(known::list(store).into_iter().map(|known| known.key));
-    let fresh = all.into_iter().filter(|candidate| !seen.contains(&candidate.key)).collect();
-    let (new, known) = known::split_known(store, context, fresh, cache)?;
-    if new.is_empty() {
+    let (open, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|candidate| open.contains(&candidate.key));
+    let fresh = others.into_iter().filter(|candidate| !seen.contains(&candidate.key)).collect();
+    let (mut new, known) = known::split_known(store, context, fresh, cache)?;
+    if new.is_empty() && first.updated.is_empty() {
         return Ok(Proposed { added: Vec::new(), removed: Vec::new(), known, ..first });
     }
+    new.extend(open);
     // The keys of decisions are kept there.
     let created = disk::create_private_dir(directory(&root));
     created.map_err(|source| Error::Io { doing: "create", path: directory(&root).to_owned(), source })?;
@@ -81,8 +90,13 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
     let there = entries(view, prefix)?;
     let decided = decided_keys(root);
     let mut keys: HashSet<String> = there.iter().map(|entry| entry.key.clone()).collect();
+    let open_entries: HashMap<&str, &InboxEntry> =
+        there.iter().filter(|entry| !entry.rejected).map(|entry| (entry.key.as_str(), entry)).collect();
+    let mut edits = Vec::new();
     let rejected_keys: HashSet<&str> = there.iter().filter(|entry| entry.rejected).map(|entry| entry.key.as_str()).collect();
     let mut names: HashSet<String> = there.iter().map(|entry| entry.name.clone()).collect();
+    // The same sentence can be evidence of two kinds: asked for, and asked for again.
+    let mut said: HashSet<String> = there.iter().filter_map(|entry| normal_words(&entry.words)).collect();
     let mut proposed = Proposed::default();
     let mut ranked: Vec<Ranked<'_>> = Vec::new();
     for candidate in candidates.iter().copied() {
@@ -91,6 +105,16 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
             continue;
         }
         if !keys.insert(candidate.key.clone()) {
+            proposed.open += 1;
+            if let Some(entry) = open_entries.get(candidate.key.as_str())
+                && let Some(edit) = added_evidence(view, entry, candidate)?
+            {
+                edits.push(edit);
+                proposed.updated.push(entry.name.clone());
+            }
+            continue;
+        }
+        if normal_words(&candidate.words).is_some_and(|words| !said.insert(words)) {
             proposed.open += 1;
             continue;
         }
@@ -105,7 +129,6 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
     let (rejected, open): (Vec<_>, Vec<_>) = there.into_iter().partition(|entry| entry.rejected);
     ranked.extend(open.into_iter().map(|entry| Ranked { weight: entry.weight, newest: entry.newest(), name: entry.name, new: None }));
     ranked.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest.cmp(&a.newest)).then(a.name.cmp(&b.name)));
-    let mut edits = Vec::new();
     for (at, one) in ranked.into_iter().enumerate() {
         let stays = at < limits::INBOX_CANDIDATES;
         match one.new {
@@ -114,6 +137,8 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
                 edits.push(FileEdit { path, bytes: Some(candidate_file::to_bytes(candidate, now)), role: Role::Memory });
             }
             None if !stays => {
+                proposed.updated.retain(|name| *name != one.name);
+                edits.retain(|edit: &FileEdit| edit.path.name() != one.name);
                 edits.push(removal(&one.name)?);
                 proposed.removed.push(one.name);
             }
@@ -124,6 +149,20 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
         edits.extend(excess_rejected(rejected)?);
     }
     Ok((edits, proposed))
+}
+
+/// The edit that adds the evidence of a candidate to an open one, if there is more of it.
+fn added_evidence(view: &dyn View, entry: &InboxEntry, candidate: &Candidate) -> Result<Option<FileEdit>> {
+    let path = MemoryPath::parse(&entry.name)?.with_md();
+    let Some(stored) = view.get(&path)? else { return Ok(None) };
+    let text = candidate_file::with_evidence(&text::decode(&stored.bytes).0, entry, candidate);
+    Ok(text.map(|text| FileEdit { path: stored.path, bytes: Some(text.into_bytes()), role: Role::Memory }))
+}
+
+/// What a person typed, whatever its case and punctuation; `None` for a candidate without words.
+fn normal_words(words: &str) -> Option<String> {
+    let letters: Vec<String> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    (!letters.is_empty()).then(|| letters.join(" "))
 }
 
 /// The removal of the oldest rejected candidates beyond the limit. Their keys stay.

@@ -1,15 +1,27 @@
 //! Anchored sources: whether the lines of a project's file that a memory rests on have changed since. Pure; the versions of the file come
 //! from a [`FileHistory`].
 
-use crate::{base::limits, memory::validity::Validity};
+use crate::{
+    base::{
+        limits,
+        line_diff::{ChangedLines, changed_lines},
+    },
+    memory::{
+        Memory,
+        validity::{SourceRef, Validity},
+    },
+};
 use serde::Serialize;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
 
 /// The versions of a project's files. Commands implement it with git; hooks, tools and searches have none.
 pub trait FileHistory {
     /// Returns the texts of a file from the content with this hash on, oldest first: one for each commit that changed it, and the one in
     /// the checkout last if that differs. `None` in place of a text means that the file does not exist. `None` if the content is unknown.
     fn versions_since(&self, path: &str, blob: &str) -> Option<Vec<Option<String>>>;
+
+    /// Returns the hash of a file's content in the checkout, if it exists.
+    fn current_blob(&self, path: &str) -> Option<String>;
 }
 
 /// What became of an anchored source.
@@ -36,6 +48,9 @@ pub enum AnchorFate {
     Changed {
         /// The number of versions that changed them: commits, and the checkout if it is not committed.
         commits: usize,
+        /// Where they are now, if the source names lines and some are left.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lines: Option<String>,
     },
     /// The file no longer exists.
     Gone,
@@ -57,8 +72,8 @@ impl AnchorState {
                 format!("{source}: unchanged, now in lines {lines}")
             }
             AnchorFate::Unchanged { .. } => format!("{source}: unchanged"),
-            AnchorFate::Changed { commits: 1 } => format!("{source}: the lines this rests on changed in 1 commit"),
-            AnchorFate::Changed { commits } => format!("{source}: the lines this rests on changed in {commits} commits"),
+            AnchorFate::Changed { commits: 1, .. } => format!("{source}: these lines changed in 1 commit"),
+            AnchorFate::Changed { commits, .. } => format!("{source}: these lines changed in {commits} commits"),
             AnchorFate::Gone => format!("{source}: the file no longer exists"),
             AnchorFate::Unknown => format!("{source}: not found in the history of the project"),
         }
@@ -68,11 +83,36 @@ impl AnchorState {
 /// Looks up the anchored sources of a memory.
 pub(super) fn anchor_states(validity: &Validity, history: Option<&dyn FileHistory>) -> Vec<AnchorState> {
     let state = |(path, blob, lines): (&str, &str, Option<(u64, u64)>)| {
-        let source = crate::memory::validity::SourceRef::File { path: path.to_owned(), blob: Some(blob.to_owned()), lines }.to_string();
+        let source = SourceRef::File { path: path.to_owned(), blob: Some(blob.to_owned()), lines }.to_string();
         let versions = history.and_then(|history| history.versions_since(path, blob));
         AnchorState { source, fate: versions.map_or(AnchorFate::Unknown, |versions| fate(&versions, lines)) }
     };
     validity.anchors().take(limits::VALIDITY_ITEMS).map(state).collect()
+}
+
+/// Returns a memory's text whose anchored sources name the files as they are now. A source whose file or lines no longer exist stays, and
+/// so does one that cannot be looked up.
+pub(super) fn with_current_anchors(text: &str, anchors: &[AnchorState], history: &dyn FileHistory) -> String {
+    let (memory, _) = Memory::parse(text);
+    let Some(raw) = memory.raw("sources") else { return text.to_owned() };
+    let mut renewed = raw.to_owned();
+    for anchor in anchors {
+        let SourceRef::File { path, blob: Some(blob), lines } = SourceRef::parse(&anchor.source) else { continue };
+        let now = match &anchor.fate {
+            AnchorFate::Unchanged { lines } | AnchorFate::Changed { lines, .. } => lines,
+            AnchorFate::Gone | AnchorFate::Unknown => continue,
+        };
+        if lines.is_some() && now.is_none() {
+            continue;
+        }
+        let Some(current) = history.current_blob(&path).filter(|current| !current.starts_with(&blob)) else { continue };
+        let short = current.get(..blob.len().max(7)).unwrap_or(&current);
+        let place = now.as_ref().map_or(String::new(), |lines| format!(":{lines}"));
+        let current = SourceRef::parse(&format!("{path}@{short}{place}")).to_string();
+        renewed = renewed.replacen(&anchor.source, &current, 1);
+    }
+    // The field is the first place with this value, because the frontmatter comes first.
+    if renewed == raw { text.to_owned() } else { text.replacen(raw, &renewed, 1) }
 }
 
 /// Follows lines through the versions of a file.
@@ -83,54 +123,44 @@ fn fate(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorFate {
     }
     let texts: Vec<&str> = versions.iter().flatten().map(String::as_str).collect();
     let count = first.lines().count();
+    // Lines that the file never had cannot have stayed the same.
+    if lines.is_some_and(|(from, _)| from as usize > count) {
+        return AnchorFate::Unknown;
+    }
     let (from, to) = lines.map_or((0, count), |(from, to)| ((from as usize - 1).min(count), (to as usize).min(count)));
     let mut range = from..to;
     let mut commits = 0;
     for pair in texts.windows(2).filter(|pair| pair[0] != pair[1]) {
         let (old, new): (Vec<&str>, Vec<&str>) = (pair[0].lines().collect(), pair[1].lines().collect());
-        let (mapped, is_changed) = follow(&capture_diff_slices(Algorithm::Myers, &old, &new), range);
+        let (mapped, is_changed) = follow(&changed_lines(&old, &new), range);
         range = mapped;
         // Without lines the source is the whole file, which every difference changes.
         commits += usize::from(is_changed || lines.is_none());
     }
+    let lines = lines.filter(|_| !range.is_empty()).map(|_| format!("{}-{}", range.start + 1, range.end));
     match commits {
-        0 => AnchorFate::Unchanged { lines: lines.map(|_| format!("{}-{}", range.start + 1, range.end)) },
-        commits => AnchorFate::Changed { commits },
+        0 => AnchorFate::Unchanged { lines },
+        commits => AnchorFate::Changed { commits, lines },
     }
 }
 
 /// Maps a range of old lines to new lines, and returns whether one of them changed.
-fn follow(ops: &[DiffOp], range: std::ops::Range<usize>) -> (std::ops::Range<usize>, bool) {
-    let (mut start, mut end, mut is_changed) = (None, None, false);
-    for op in ops {
-        let (old, new) = (op.old_range(), op.new_range());
-        let overlaps = old.start < range.end && old.end > range.start;
-        match op {
-            DiffOp::Equal { .. } => {
-                if (old.start..old.end).contains(&range.start) {
-                    start = Some(new.start + (range.start - old.start));
-                }
-                if old.start < range.end && range.end <= old.end {
-                    end = Some(new.start + (range.end - old.start));
-                }
-            }
-            // An insertion between two of the lines changes them, one before or after them does not.
-            DiffOp::Insert { .. } => is_changed |= range.start < old.start && old.start < range.end,
-            DiffOp::Delete { .. } | DiffOp::Replace { .. } => {
-                if overlaps {
-                    is_changed = true;
-                    if range.start >= old.start {
-                        start = Some(new.start);
-                    }
-                    if range.end <= old.end {
-                        end = Some(new.end);
-                    }
-                }
-            }
+fn follow(changes: &[ChangedLines], range: Range<usize>) -> (Range<usize>, bool) {
+    let (mut start, mut end, mut is_changed) = (range.start, range.end, false);
+    for ChangedLines { old, new } in changes {
+        // Lines added between two of the range change it; lines added before or after it do not.
+        let touches = if old.is_empty() { range.start < old.start } else { range.start < old.end } && old.start < range.end;
+        is_changed |= touches;
+        if old.end <= range.start {
+            start = new.end + (range.start - old.end);
+        } else if old.start <= range.start {
+            start = new.start;
+        }
+        if old.start < range.end || old.end <= range.start {
+            end = if range.end <= old.end && !old.is_empty() { new.end } else { new.end + (range.end - old.end) };
         }
     }
-    let start = start.unwrap_or(range.start);
-    (start..end.unwrap_or(start).max(start), is_changed)
+    (start..end.max(start), is_changed)
 }
 
 #[cfg(test)]
@@ -147,16 +177,25 @@ mod tests {
         let unchanged = |lines: &str| AnchorFate::Unchanged { lines: Some(lines.to_owned()) };
         assert_eq!(followed(&[first], Some((2, 3))), unchanged("2-3"));
         assert_eq!(followed(&[first, "x\na\nb\nc\nd\n", "x\ny\na\nb\nc\ne\n"], Some((2, 3))), unchanged("4-5"));
-        assert_eq!(followed(&[first, "a\nb\nx\nc\nd\n"], Some((2, 3))), AnchorFate::Changed { commits: 1 }, "between them");
+        assert_eq!(
+            followed(&[first, "a\nb\nx\nc\nd\n"], Some((2, 3))),
+            AnchorFate::Changed { commits: 1, lines: Some("2-4".into()) },
+            "between them"
+        );
         assert_eq!(
             followed(&[first, "a\nB\nc\nd\n", "z\na\nB\nc\nd\n", "z\na\nB\nC\nd\n"], Some((2, 3))),
-            AnchorFate::Changed { commits: 2 }
+            AnchorFate::Changed { commits: 2, lines: Some("3-4".into()) }
         );
-        assert_eq!(followed(&[first, "a\nd\n"], Some((2, 3))), AnchorFate::Changed { commits: 1 });
-        assert_eq!(followed(&[first, "a\nb\nc\nd\ne\n"], None), AnchorFate::Changed { commits: 1 }, "the whole file");
+        assert_eq!(followed(&[first, "a\nd\n"], Some((2, 3))), AnchorFate::Changed { commits: 1, lines: None });
+        assert_eq!(followed(&[first, "a\nb\nc\nd\ne\n"], None), AnchorFate::Changed { commits: 1, lines: None }, "the whole file");
         assert_eq!(followed(&[first, first], None), AnchorFate::Unchanged { lines: None });
-        assert_eq!(followed(&[first, "b\nc\n"], Some((2, 9))), AnchorFate::Changed { commits: 1 }, "lines beyond the end");
+        assert_eq!(
+            followed(&[first, "b\nc\n"], Some((2, 9))),
+            AnchorFate::Changed { commits: 1, lines: Some("1-2".into()) },
+            "lines beyond the end"
+        );
         assert_eq!(fate(&[Some(first.into()), None], Some((1, 1))), AnchorFate::Gone);
         assert_eq!(fate(&[None], None), AnchorFate::Unknown);
+        assert_eq!(followed(&[first], Some((99, 100))), AnchorFate::Unknown, "lines that never were");
     }
 }

@@ -96,7 +96,7 @@ impl<'a> ProjectLookup<'a> {
 
     /// A path exists if it is in the checkout or is the end of a tracked path, because memories abbreviate paths. It is gone only if
     /// its first folder exists; otherwise, like a name without a folder, it may belong to another project.
-    pub(super) fn path(&self, path: &str) -> Option<bool> {
+    pub fn path(&self, path: &str) -> Option<bool> {
         if !Path::new(path).components().all(|part| matches!(part, Component::Normal(_))) {
             return None;
         }

@@ -20,9 +20,25 @@ pub(in crate::recall) const BODY: u8 = 4;
 const CUE: u8 = 8;
 /// Only as a part of a `camelCase` word.
 pub(in crate::recall) const PART: u8 = 16;
+/// In a line of an entrypoint that points to the memory.
+pub(in crate::recall) const LINE: u8 = 32;
 
 /// How much of a body counts. A word of a longer body weighs next to nothing.
 const BODY_BYTES: usize = 64 << 10;
+
+/// How much a word of a body counts: one of many says little about the topic.
+pub(in crate::recall) fn length_factor(words: u32) -> f32 {
+    (40.0 / (words as f32).max(1.0)).min(1.0).sqrt()
+}
+
+/// What a memory adds to the frequency of a stem that is in these fields. Cues and entrypoint lines add nothing.
+pub(in crate::recall) fn count_of(places: u8, body_factor: f32) -> f32 {
+    match places {
+        places if places & (NAME | ABOUT) != 0 => 1.0,
+        places if places & BODY != 0 => body_factor,
+        _ => 0.0,
+    }
+}
 
 /// The words of one file.
 #[derive(Debug, Default)]

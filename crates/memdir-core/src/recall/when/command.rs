@@ -222,18 +222,8 @@ mod tests {
             assert!(matches("git push*", line), "{line}");
         }
         for line in [
-            "git pushx",
-            "echo 'x; git push'",
-            "git commit -m \"then; git push\"",
-            "legit push",
-            "git",
-            "",
-            "bash -lc",
-            "bash x.sh 'git push'",
-            "sudo -u git push",
-            "git -C push",
-            "echo git push",
-            "git log -c push",
+            "git pushx", "echo 'x; git push'", "git commit -m \"then; git push\"", "legit push", "git", "", "bash -lc",
+            "bash x.sh 'git push'", "sudo -u git push", "git -C push", "echo git push", "git log -c push",
         ] {
             assert!(!matches("git push", line), "{line}");
         }

@@ -1,9 +1,12 @@
 //! Forgetting in the histories of a store's mounts, each under its lock.
 
-use super::{FileStore, journal::Journal};
+use super::{
+    FileStore,
+    journal::{Journal, LOG_FILE},
+};
 use crate::{
     base::{error::Result, limits, phrase::Phrase},
-    store::Access,
+    store::{Access, Source},
 };
 use std::path::Path;
 
@@ -29,7 +32,9 @@ impl FileStore {
             }
             // The lock settles an interrupted change first.
             let _locked = self.lock(&[mount].into())?;
-            count += self.journal(mount).forget(phrase)?;
+            // A candidate is named after its text.
+            let derived_names = self.mounts[mount].info.source == Source::Inbox;
+            count += self.journal(mount).forget(phrase, derived_names)?;
         }
         Ok(count)
     }
@@ -49,5 +54,17 @@ pub fn count_in_journal(dir: &Path, phrase: &Phrase) -> Result<usize> {
 /// Rewrites the journal of a directory that does not exist any more, and that no process can lock.
 pub fn forget_in_journal(dir: &Path, phrase: &Phrase) -> Result<usize> {
     let mut journal = Journal::new(dir.to_owned(), limits::JOURNAL_BYTES);
-    if journal.exists().unwrap_or(false) { journal.forget(phrase) } else { Ok(0) }
+    // The journal of an inbox; see `mount::journal_name`.
+    let derived_names = dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"candidates-"));
+    if journal.exists().unwrap_or(false) { journal.forget(phrase, derived_names) } else { Ok(0) }
+}
+
+/// The file of a journal that has its records.
+pub const JOURNAL_FILE: &str = LOG_FILE;
+
+/// Whether the records of a journal have the words, in a text, in a name or in the path of a directory. The words of the format itself do
+/// not count.
+pub fn is_in_journal(dir: &Path, phrase: &Phrase) -> Result<bool> {
+    let mut journal = Journal::new(dir.to_owned(), limits::JOURNAL_BYTES);
+    Ok(journal.ready_to_read()? && (journal.count_with(phrase)? > 0 || journal.names_directory(phrase)?))
 }

@@ -20,7 +20,7 @@ use crate::{
         limits,
         version::Version,
     },
-    store::{Actor, Role, Stamp, Verb},
+    store::{Actor, ChangeId, Role, Stamp, Verb},
 };
 pub(crate) use frame::Placed;
 use frame::{START, frame};
@@ -38,7 +38,7 @@ use std::{
 use table::Table;
 
 /// The name of the log in the directory of a journal.
-const LOG_FILE: &str = "changes.log";
+pub(super) const LOG_FILE: &str = "changes.log";
 
 /// One file of a change, as it is recorded.
 pub(crate) struct Draft<'a> {
@@ -443,10 +443,7 @@ impl Last {
 
 /// Generates the id of a change: eight letters and digits without look-alikes.
 pub(crate) fn new_id() -> Result<String> {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| Error::Unavailable { what: "random numbers".into(), why: e.to_string() })?;
-    Ok(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+    ChangeId::generate().map(|id| id.0)
 }
 
 fn not_open() -> Error {

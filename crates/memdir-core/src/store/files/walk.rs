@@ -20,7 +20,6 @@ use rustix::{
     io::Errno,
 };
 use std::collections::{BTreeSet, HashSet};
-use unicode_normalization::UnicodeNormalization as _;
 
 /// What a walk skips.
 pub(crate) struct Rules<'a> {
@@ -54,7 +53,7 @@ pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rul
     let mut out = walker.out;
     out.entries.sort_by(|a, b| a.path.cmp(&b.path));
     out.folders.sort_by(|a, b| a.path.cmp(&b.path));
-    collisions(&mut out);
+    out.report_collisions();
     out.problems.sort_by(|a, b| a.what.cmp(&b.what));
     Ok(out)
 }
@@ -135,7 +134,7 @@ impl Walker<'_> {
                 Err(e) => self.unlisted(&child, &format!("cannot be opened: {e}")),
             },
             FileType::RegularFile => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => self.file(&child, &stat),
+                Ok(stat) => self.file(child, &stat),
                 Err(Errno::NOENT) => {}
                 Err(errno) => self.problem(&child, &format!("cannot be read: {errno}")),
             },
@@ -157,7 +156,7 @@ impl Walker<'_> {
             Ok(Some(dir)) => self.directory(dir, rel, rel.iter().filter(|b| **b == b'/').count() + 1),
             Ok(None) => match self.open.file(rel) {
                 Ok(Some(file)) => match fstat(&file) {
-                    Ok(stat) if self.seen.insert((stat.st_dev, stat.st_ino)) && !self.listed(stat.st_ino) => self.file(rel, &stat),
+                    Ok(stat) if self.seen.insert((stat.st_dev, stat.st_ino)) && !self.listed(stat.st_ino) => self.file(rel.to_vec(), &stat),
                     _ => {}
                 },
                 Ok(None) => self.problem(rel, "is a dangling symbolic link"),
@@ -171,13 +170,17 @@ impl Walker<'_> {
         self.follow && self.out.entries.iter().any(|entry| entry.stamp.inode == inode)
     }
 
-    fn file(&mut self, rel: &[u8], stat: &Stat) {
-        let Ok(name) = std::str::from_utf8(rel) else {
-            return self.problem(rel, "has a name that is not valid UTF-8; rename it");
+    fn file(&mut self, rel: Vec<u8>, stat: &Stat) {
+        let name = match String::from_utf8(rel) {
+            Ok(name) => name,
+            Err(error) => return self.problem(error.as_bytes(), "has a name that is not valid UTF-8; rename it"),
         };
-        let path = match MemoryPath::parse(name) {
+        let path = match MemoryPath::from_text(name) {
             Ok(path) => path,
-            Err(e) => return self.refused(rel, e.into()),
+            Err(error) => {
+                let rel = error.name.clone();
+                return self.refused(rel.as_bytes(), error.into());
+            }
         };
         if (self.rules.hides)(path.as_str()) {
             return;
@@ -186,7 +189,7 @@ impl Walker<'_> {
             self.out.left_out += 1;
             return;
         }
-        self.out.entries.push(Entry { path: path.prefixed(self.prefix), stamp: stamp(stat) });
+        self.out.entries.push(Entry { path: path.into_prefixed(self.prefix), stamp: stamp(stat) });
     }
 
     fn folder(&mut self, rel: &[u8], stat: &Stat) {
@@ -224,20 +227,6 @@ impl Walker<'_> {
     }
 }
 
-/// Reports names that differ only by case or Unicode normalization: they are one file on some systems.
-fn collisions(out: &mut Walk) {
-    let mut folded: Vec<(String, &MemoryPath)> = out.entries.iter().map(|entry| (folded(entry.path.as_str()), &entry.path)).collect();
-    folded.sort();
-    let found: Vec<Problem> = folded
-        .windows(2)
-        .filter(|pair| pair[0].0 == pair[1].0)
-        .map(|pair| {
-            Problem::whole(format!("{:?} and {:?} differ only in case or Unicode normalization", pair[0].1.as_str(), pair[1].1.as_str()))
-        })
-        .collect();
-    out.problems.extend(found);
-}
-
 /// Converts a `stat`.
 pub(crate) fn stamp(stat: &Stat) -> Stamp {
     let ns = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
@@ -262,9 +251,4 @@ fn join(rel: &[u8], name: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(name);
     out
-}
-
-/// Returns a name as case- and normalization-insensitive file systems see it.
-fn folded(name: &str) -> String {
-    if name.is_ascii() { name.to_ascii_lowercase() } else { name.to_lowercase().nfc().collect() }
 }

@@ -2,26 +2,8 @@
 
 /// Services. Memories about two of them share their wording and none of their facts.
 pub(super) const SERVICES: &[&str] = &[
-    "billing",
-    "search",
-    "ledger",
-    "gateway",
-    "mailer",
-    "importer",
-    "scheduler",
-    "catalog",
-    "checkout",
-    "inventory",
-    "payments",
-    "notifier",
-    "uploader",
-    "reporting",
-    "sessions",
-    "profiles",
-    "webhooks",
-    "exporter",
-    "archiver",
-    "analytics",
+    "billing", "search", "ledger", "gateway", "mailer", "importer", "scheduler", "catalog", "checkout", "inventory", "payments",
+    "notifier", "uploader", "reporting", "sessions", "profiles", "webhooks", "exporter", "archiver", "analytics",
 ];
 pub(super) const PEOPLE: &[&str] = &["Ada", "Grace", "Linus", "Barbara", "Edsger", "Radia", "Ken", "Margaret", "Dennis", "Frances"];
 pub(super) const TOOLS: &[&str] =

@@ -72,14 +72,14 @@ fn hostile_plans_are_refused_and_change_nothing() {
     archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not below archive/; nothing was changed
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     page: plan: operation 1 (create MEMORY.page-001): invalid memory name "MEMORY.page-001.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
-    log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and logs stay as they are; nothing was changed
+    log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and logs are never changed; nothing was changed
     tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it is the tests file; nothing was changed
     emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
     oversized: plan: operation 1 (update a): a has 5242881 bytes; the limit is 4194304; nothing was changed
     secret: plan: operation 1 (update a): line 1 looks like a secret (aws-access-key); nothing was changed
     secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name: it looks like a secret (aws-access-key); nothing was changed
     twice: plan: operation 2 (archive a): a.md is changed also in operation 1; nothing was changed
-    wrong shape: plan: operation 1 (create ): operation: expected one or more `new` files; nothing was changed
+    wrong shape: plan: operation 1 (create no memory): operation: expected one or more `new` files, and a `page` for each line that they replace; nothing was changed
     bad version: plan: line 8: a version is 32 hex digits, found "123"
     no text: plan: line 8: the block "### text of a.md" is missing
     stray text: plan: line 10: the text of b.md belongs to no `write` or `new` line of the operation
@@ -113,7 +113,11 @@ fn a_plan_for_other_versions_applies_nothing_and_is_a_failure() {
 
 #[test]
 fn an_edited_plan_does_what_the_person_wrote() {
-    let (top, memdir) = store_of([("a.md", "# Only a heading\n"), ("b.md", "The backups ran yesterday.\n"), ("c.md", "# Only c\n")]);
+    let (top, memdir) = store_of([
+        ("a.md", "# Only a heading\n"),
+        ("b.md", "---\nmodified: 2026-03-05\n---\n\nThe backups ran yesterday.\n"),
+        ("c.md", "# Only c\n"),
+    ]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     let text = render(&plan);
     // Leaves the first operation out and changes the text of the last one, with the line endings of a Windows editor.
@@ -124,7 +128,7 @@ fn an_edited_plan_does_what_the_person_wrote() {
     assert_eq!(applied.applied, ["archive c", "update b"]);
     let files = bytes(top.path());
     assert!(files.contains_key("a.md") && files.contains_key("archive/c.md"));
-    assert!(String::from_utf8_lossy(&files["b.md"]).starts_with("The backups ran well on "), "{:?}", files["b.md"]);
+    assert!(String::from_utf8_lossy(&files["b.md"]).contains("\nThe backups ran well on "), "{:?}", files["b.md"]);
 }
 
 #[test]

@@ -219,6 +219,8 @@ fn look_alikes() -> Vec<(&'static str, String)> {
         ("prose about netrc", "Put your login and password into .netrc; the machine login password order is fixed.".to_owned()),
         ("ports", "ports: 127.0.0.1:5432:5432, 8080:80".to_owned()),
         ("hooks", "the code is in crates/memdir/src/hooks/session_start_and_end_of_every_conversation.rs".to_owned()),
+        ("mysql that asks for the password", "mysql -u root -p shop, mysql --protocol=tcp -P 3306 shop".to_owned()),
+        ("mysql with a variable", "mysqldump -p$MYSQL_PASSWORD shop; sshpass -p \"$PASS\" ssh web".to_owned()),
         ("curl without a password", "curl -u ada https://api.internal:8080/x".to_owned()),
         ("time and place", "2026-04-14T09:30:00.123456789Z 52.520008,13.404954".to_owned()),
     ]

@@ -93,13 +93,7 @@ fn the_texts_say_what_they_must() {
     }
     let full = served(false);
     for word in [
-        "memory_search",
-        "memory_read",
-        "memory_write",
-        "memory_delete",
-        "memory_undo",
-        "Never save secrets",
-        "act as if it were empty",
+        "memory_search", "memory_read", "memory_write", "memory_delete", "memory_undo", "Never save secrets", "act as if it were empty",
         "`user/…`",
     ] {
         assert!(full.contains(word), "the instructions do not say {word:?}");

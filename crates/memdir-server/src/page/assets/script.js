@@ -1,7 +1,7 @@
 // What the pages do better with a script: search as you type, keys, live updates. Everything works without it.
 const base = document.body.dataset.base;
 const live = document.getElementById("live");
-const isTyping = () => document.activeElement?.matches("input, textarea, select") ?? false;
+const isTyping = () => document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
 const say = (text) => {
   live.textContent = text;
 };
@@ -12,37 +12,40 @@ function replaceContent(element, html) {
   element.replaceChildren(...parsed.body.childNodes);
 }
 
-// Search as you type.
-for (const form of document.querySelectorAll("form[data-live]")) {
-  const target = document.getElementById(form.dataset.live);
-  let running;
-  let timer;
-  const update = async () => {
-    running?.abort();
-    running = new AbortController();
-    const fields = new URLSearchParams(new FormData(form));
-    for (const [name, value] of [...fields]) if (!value) fields.delete(name);
-    history.replaceState(null, "", `${base}/search?${fields}`);
-    fields.set("part", "hits");
-    try {
-      const response = await fetch(`${base}/search?${fields}`, { signal: running.signal });
-      if (response.ok) replaceContent(target, await response.text());
-      else if (response.status === 401) say("The session has ended. Open the page again with: memdir ui");
-    } catch (error) {
-      if (error.name !== "AbortError") say("memdir does not answer. Open the page again with: memdir ui");
-    }
-  };
-  form.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(update, 80);
-  });
+// Search as you type. The form may be replaced by a live update, so the page listens.
+let running;
+let timer;
+async function updateHits(form) {
+  running?.abort();
+  running = new AbortController();
+  const fields = new URLSearchParams(new FormData(form));
+  for (const [name, value] of [...fields]) if (!value) fields.delete(name);
+  history.replaceState(null, "", `${base}/search?${fields}`);
+  fields.set("part", "hits");
+  try {
+    const response = await fetch(`${base}/search?${fields}`, { signal: running.signal });
+    if (response.ok) replaceContent(document.getElementById(form.dataset.live), await response.text());
+    else if (response.status === 401) say("The session has ended. Open the page again with: memdir ui");
+  } catch (error) {
+    if (error.name !== "AbortError") say("memdir does not answer. Open the page again with: memdir ui");
+  }
 }
-
-// Asks before a change that the person may not expect.
-document.addEventListener("submit", (event) => {
-  const question = event.target.dataset.confirm;
-  if (question && !confirm(question)) event.preventDefault();
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-live]");
+  if (!form) return;
+  clearTimeout(timer);
+  timer = setTimeout(() => updateHits(form), 80);
 });
+
+// Asks before a change that the person may not expect, and sends a form once, however often its button is pressed.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const question = form.dataset.confirm;
+  if (event.defaultPrevented || form.method !== "post") return;
+  if ("sent" in form.dataset || (question && !confirm(question))) event.preventDefault();
+  else form.dataset.sent = "";
+});
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
 
 // Copies a command.
 document.addEventListener("click", async (event) => {
@@ -58,7 +61,22 @@ showCopyButtons();
 const draft = document.querySelector("form[data-draft]");
 let isEdited = false;
 draft?.addEventListener("input", () => (isEdited = true));
-draft?.addEventListener("submit", () => (isEdited = false));
+// A browser shows an error instead of the text if the server has ended, so that is asked first.
+let isAlive = false;
+draft?.addEventListener("submit", async (event) => {
+  if (isAlive) {
+    isEdited = isAlive = false;
+    return;
+  }
+  event.preventDefault();
+  const response = await fetch(`${base}/help`, { method: "HEAD" }).catch(() => undefined);
+  if (!response?.ok) {
+    say("The session has ended, so nothing was saved. Copy your text, then open the page again with: memdir ui");
+    return;
+  }
+  isAlive = true;
+  draft.requestSubmit(event.submitter);
+});
 addEventListener("beforeunload", (event) => {
   if (isEdited) event.preventDefault();
 });
@@ -72,10 +90,10 @@ function select(step) {
   selected = Math.min(Math.max(selected + step, 0), rows.length - 1);
   const row = rows[selected];
   row.classList.add("selected");
-  (row.querySelector("a, summary, button") ?? row).focus();
+  (row.querySelector("a, summary, button, input[type=checkbox]") ?? row).focus();
   row.scrollIntoView({ block: "nearest" });
 }
-const places = { h: "/", m: "/memories", i: "/inbox", t: "/timeline", c: "/chats", r: "/rules", p: "/prompt" };
+const places = { h: "/", m: "/memories", i: "/inbox", d: "/dream", t: "/timeline", c: "/chats", r: "/rules", p: "/prompt" };
 let isGoing = false;
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -94,10 +112,12 @@ addEventListener("keydown", (event) => {
   else if (event.key === "g") isGoing = true;
   else if (event.key === "?") location.assign(`${base}/help`);
   else {
-    const within = document.querySelector(`.selected [data-key="${CSS.escape(event.key)}"]`);
-    const element = within ?? document.querySelector(`main [data-key="${CSS.escape(event.key)}"]`);
-    if (!element) return;
-    element.click();
+    const all = [...document.querySelectorAll(`main [data-key="${CSS.escape(event.key)}"]`)];
+    // A key acts on the selected row or on the whole page, never on a row that was not chosen.
+    const element = all.find((one) => one.closest(".selected")) ?? all.find((one) => !one.closest("[data-row]"));
+    if (element) element.click();
+    else if (all.length) say("Select a row first: j and k.");
+    else return;
   }
   event.preventDefault();
 });
@@ -113,16 +133,43 @@ async function refresh() {
   showCopyButtons();
   selected = -1;
 }
-if (window.EventSource) {
-  const events = new EventSource(`${base}/events`);
-  events.addEventListener("change", () => {
-    if (draft) say("Memories have changed. If this one did, saving shows you how.");
-    else if (isTyping() || document.querySelector(".selected")) say("Memories have changed. Reload to see it.");
-    else refresh();
-  });
-  events.addEventListener("end", () => {
-    events.close();
+let hasEnded = false;
+function hear(kind) {
+  const isBusy = draft || isTyping() || document.querySelector(".selected, form[data-choice]");
+  if (kind === "end") {
+    hasEnded = true;
     say("memdir has stopped. Open the page again with: memdir ui");
-  });
-  addEventListener("pagehide", () => events.close());
+  } else if (isBusy) {
+    if (kind === "change") say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
+    // A page that answers a form has no address of its own.
+  } else if (!document.body.hasAttribute("data-answer")) refresh();
+}
+// A browser opens only six connections to a server, so one tab listens and tells the others.
+if (window.EventSource && navigator.locks) {
+  const channel = new BroadcastChannel(`memdir${base}`);
+  channel.addEventListener("message", (event) => hear(event.data));
+  const tell = (kind) => {
+    channel.postMessage(kind);
+    hear(kind);
+  };
+  const loaded = performance.now();
+  const listen = (done) => {
+    if (hasEnded) return done();
+    const events = new EventSource(`${base}/events`);
+    const stop = () => {
+      events.close();
+      done();
+    };
+    // What changed while no tab was connected was not reported to any of them.
+    events.addEventListener("open", () => {
+      if (performance.now() - loaded > 200) tell("unknown");
+    });
+    events.addEventListener("change", () => tell("change"));
+    events.addEventListener("end", () => {
+      tell("end");
+      stop();
+    });
+    addEventListener("pagehide", stop);
+  };
+  navigator.locks.request(`memdir${base}`, () => new Promise(listen));
 }

@@ -5,6 +5,7 @@ use crate::page::{
     layout, lines,
     params::Params,
     reply::{Page, Reply, ViewContext},
+    validity,
     views::memory,
 };
 use axum::http::StatusCode;
@@ -62,7 +63,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
         Err(Error::Changed { path, found, .. }) => conflict(context, &draft, &path, found),
         // The text must survive every refusal: a secret, a bad name, a full disk.
         Err(error) => {
-            let message = html! { p.error role="alert" { (error.to_string()) } p { (error.command_hint()) } };
+            let message = html! { p.error role="alert" { (error.to_string()) } p { (layout::error_hint(&error)) } };
             Ok(editor(context, &draft, StatusCode::UNPROCESSABLE_ENTITY, message))
         }
     }
@@ -124,7 +125,7 @@ fn preview(context: &ViewContext<'_>, draft: &Draft<'_>) -> Markup {
         section.preview aria-label="Preview" {
             h2 { "Preview" }
             @for problem in &problems { p.error { (problem.what) } }
-            @if let Some(path) = &path { article.text { (memory::render_text(context, &parsed, path)) } (memory::fields(&parsed)) }
+            @if let Some(path) = &path { article.text { (memory::render_text(context, &parsed, path)) } (memory::fields(&parsed)) (validity::section(context, &parsed, path, None)) }
             @if let (Some(path), Some(text)) = (&path, now.as_ref().and_then(|stored| text_of(stored).ok())) {
                 h2 { "Changes" }
                 (lines::diff(&diff::unified(path, &text.replace("\r\n", "\n"), draft.text)))
@@ -137,20 +138,26 @@ fn preview(context: &ViewContext<'_>, draft: &Draft<'_>) -> Markup {
 fn conflict(context: &ViewContext<'_>, draft: &Draft<'_>, path: &MemoryPath, found: Option<Version>) -> Result<Reply> {
     let memdir = &context.space.memdir;
     let base: Version = parse_version(&draft.version)?;
-    let old = memdir.store().text_at(path, base)?.map(|bytes| String::from_utf8_lossy(&bytes).replace("\r\n", "\n"));
+    // A version that was forgotten cannot be compared, and the viewer's text must survive that, too.
+    let old = memdir.store().text_at(path, base).ok().flatten();
+    let old = old.map(|bytes| String::from_utf8_lossy(&bytes).replace("\r\n", "\n"));
     let now = memdir.store().get(path)?;
     let theirs = now.as_ref().map(|stored| text_of(stored)).transpose()?.unwrap_or_default().replace("\r\n", "\n");
     let name = path.name();
+    if now.is_some() && theirs == draft.text {
+        // The same text was saved already, by a second press of the button or by another writer.
+        return Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(name))));
+    }
     let above = html! {
         p.error role="alert" {
-            @if found.is_some() { "Another writer saved " (name) " while you were editing. Nothing of yours or theirs is lost." }
+            @if found.is_some() { "Another writer saved " (name) " while you were editing. Neither text is lost." }
             @else { "Another writer deleted " (name) " while you were editing. Your text is below." }
         }
         @if let Some(old) = &old {
             section { h2 { "What they changed" } (lines::diff(&diff::unified(path, old, &theirs))) }
         }
         section { h2 { "What saving your text would change now" } (lines::diff(&diff::unified(path, &theirs, draft.text))) }
-        p { "Take over what you want to keep, then save. " a href=(context.memory_url(name)) { "Keep their text instead" } "." }
+        p { "Copy what you want to keep into the text below, then save. " a href=(context.memory_url(name)) { "Keep their text instead" } "." }
     };
     let version = found.map(|version| version.to_string()).unwrap_or_default();
     let draft = Draft { name, version, text: draft.text, is_new: found.is_none() };

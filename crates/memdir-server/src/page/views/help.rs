@@ -8,15 +8,16 @@ use maud::html;
 use memdir_core::Result;
 
 /// The keys, which need the script.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("/", "search"),
     ("j, k", "next and previous row"),
     ("Enter", "open the row"),
     ("e", "edit the memory"),
-    ("n", "new memory"),
+    ("n", "new memory, new plan"),
     ("u", "undo the selected change"),
     ("a, m, r", "in the inbox: accept, merge, reject"),
-    ("g h, g m, g i, g t", "go to home, memories, inbox, timeline"),
+    ("x, a", "in a plan: check or uncheck the operation, apply the checked ones"),
+    ("g h, g m, g i, g d, g t", "go to home, memories, inbox, dream, timeline"),
     ("Escape", "leave a field"),
     ("?", "this page"),
 ];
@@ -25,7 +26,7 @@ const KEYS: [(&str, &str); 10] = [
 pub(in crate::page) fn show(_: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
     let body = html! {
         h1 { "Help and keys" }
-        p { "Everything on these pages also works without keys and without a script." }
+        p { "Everything on these pages also works without keyboard shortcuts and without JavaScript." }
         dl.keys { @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } } }
         p { "Memories are plain Markdown files. Every change can be undone on the timeline, or with " code { "memdir undo" } "." }
     };

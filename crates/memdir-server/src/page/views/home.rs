@@ -4,7 +4,8 @@ use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
     reply::{Page, Reply, ViewContext},
-    views::timeline,
+    source::{ChatEnd, ChatRow},
+    views::{dream, timeline},
 };
 use maud::{Markup, html};
 use memdir_core::{
@@ -20,6 +21,10 @@ use std::collections::HashSet;
 const MAX_CHANGES: usize = 8;
 /// Conversations that are shown.
 const MAX_CHATS: usize = 3;
+/// Files and commands of the last conversation that are shown.
+const MAX_FILES: usize = 5;
+/// Characters of a message or a command that are shown.
+const MAX_CHARS: usize = 300;
 /// Memories up to which all of them are checked for the page. A check reads every file.
 const MAX_CHECKED: usize = 500;
 
@@ -30,10 +35,14 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let changes = memdir.history(&ChangeFilter { most: MAX_CHANGES, ..ChangeFilter::default() })?;
     // Without chats, or if they cannot be read, the rest of the page is still useful.
     let chats = context.space.source.chats().unwrap_or_default();
+    let ended = context.space.source.left_off().ok().flatten();
+    let is_ended = |chat: &ChatRow| ended.as_ref().is_some_and(|end| end.row.id == chat.id);
+    let others: Vec<&ChatRow> = chats.chats.iter().filter(|chat| !is_ended(chat)).take(MAX_CHATS).collect();
     let body = html! {
         h1 { "Memory" }
         div.cards {
             (waiting(context))
+            (waiting_plan(context))
             (counts(context, &stats))
             (health(context, &stats)?)
         }
@@ -46,11 +55,13 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             }
             section {
                 h2 { "Where you left off" }
+                @if let Some(end) = &ended { (left_off(context, end)) }
                 @if chats.chats.is_empty() { p.quiet { "No conversations." } }
+                @if ended.is_some() && !others.is_empty() { h3 { "Other conversations" } }
                 ul.plain {
-                    @for chat in chats.chats.iter().take(MAX_CHATS) {
+                    @for chat in others {
                         li data-row {
-                            a.name href=(context.url(&format!("/chat/{}", encode(&chat.id)))) { (chat.title) }
+                            a.name href=(context.url(&format!("/chat/{}", encode(&chat.id)))) { (secrets::redact(&chat.title)) }
                             p.quiet { (chat.host) @if let Some(at) = chat.updated { " · " (layout::when(context, at)) } " · " (counted(chat.turns as usize, "turn", "turns")) }
                         }
                     }
@@ -62,6 +73,30 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     Ok(Page::reply("Home", "/", body))
 }
 
+/// How the last conversation in this project ended.
+fn left_off(context: &ViewContext<'_>, end: &ChatEnd) -> Markup {
+    let shown = |text: &str| text::ellipsis(&secrets::redact_strict(text), MAX_CHARS).into_owned();
+    html! {
+        div.left-off {
+            p {
+                a.name href=(context.url(&format!("/chat/{}", encode(&end.row.id)))) { (shown(&end.row.title)) } " "
+                span.quiet { (end.row.host) @if let Some(at) = end.row.updated { " · " (layout::when(context, at)) } }
+            }
+            @if let Some(message) = &end.message { p { "Your last message: " q { (shown(message)) } } }
+            @if !end.changed.is_empty() {
+                p { "Changed: " @for (n, file) in end.changed.iter().take(MAX_FILES).enumerate() { @if n > 0 { ", " } code { (shown(file)) } } }
+            }
+            @if !end.ran.is_empty() {
+                p { "Ran:" }
+                ul.plain { @for (line, failed) in end.ran.iter().rev().take(MAX_FILES).rev() { li { code { (shown(line)) } @if *failed == Some(true) { span.tag { "failed" } } } } }
+            }
+            @if let Some(resume) = &end.row.resume {
+                p.copy { "Resume with " code #resume { (resume) } " " button type="button" data-copy="resume" hidden { "Copy" } }
+            }
+        }
+    }
+}
+
 /// What waits for a decision. A space without an inbox has no card.
 fn waiting(context: &ViewContext<'_>) -> Markup {
     let Ok(inbox) = context.space.memdir.inbox() else { return html! {} };
@@ -70,8 +105,23 @@ fn waiting(context: &ViewContext<'_>) -> Markup {
             h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len(), "memory proposed", "memories proposed")) } }
             ul.plain {
                 @for entry in inbox.open.iter().take(MAX_CHATS) { li { (entry.proposes) p.quiet { (secrets::redact(&entry.description)) } } }
-                @if inbox.open.is_empty() { li.quiet { "Nothing waits in the inbox." } }
+                @if inbox.open.is_empty() { li.quiet { "The inbox is empty." } }
             }
+        }
+    }
+}
+
+/// The newest plan that waits to be applied, if there is one.
+fn waiting_plan(context: &ViewContext<'_>) -> Markup {
+    let Some(plan) = context.space.dreams.as_ref().and_then(|dreams| dreams.shelf.newest_open(context.space.memdir.store()).ok().flatten())
+    else {
+        return html! {};
+    };
+    let url = context.url(&format!("/dream/{}", encode(&dream::file_name(&plan.file))));
+    html! {
+        section.card {
+            h2 { a href=(url) { "A plan waits to be applied" } }
+            p { (counted(plan.operations, "operation", "operations")) ", made " (layout::when(context, plan.made)) }
         }
     }
 }
@@ -111,8 +161,8 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
     }
     if stats.journal.damaged > 0 {
         lines.push(format!(
-            "{} of the journal are damaged; run: memdir doctor --fix",
-            counted(stats.journal.damaged as usize, "record", "records")
+            "{} damaged; run: memdir doctor --fix",
+            counted(stats.journal.damaged as usize, "record of the journal is", "records of the journal are")
         ));
     }
     let findings = if stats.files <= MAX_CHECKED {

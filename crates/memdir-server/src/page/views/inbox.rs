@@ -23,7 +23,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let inbox = match context.space.memdir.inbox() {
         Ok(inbox) => inbox,
         Err(error) => {
-            let body = html! { h1 { "Inbox" } p { (error.to_string()) } p.quiet { (error.command_hint()) } };
+            let body = html! { h1 { "Inbox" } p { (error.to_string()) } p.quiet { (layout::error_hint(&error)) } };
             return Ok(Page::reply("Inbox", "/inbox", body));
         }
     };
@@ -31,7 +31,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         h1 { "Inbox" }
         (decided(context, query))
         p.quiet { (counted(inbox.open.len(), "candidate waits", "candidates wait")) " for a decision, " (inbox.rejected) " rejected." }
-        @if inbox.open.is_empty() { p { "Nothing waits. memdir proposes memories from what you say and correct in conversations." } }
+        @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories from what you say and correct in conversations." } }
         @for entry in inbox.open.iter().take(MAX_SHOWN) { (candidate(context, entry)) }
         @if inbox.open.len() > MAX_SHOWN { p.quiet { (inbox.open.len() - MAX_SHOWN) " more, with weaker evidence." } }
         @if !inbox.known.is_empty() {
@@ -90,7 +90,7 @@ fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
                 }
                 div {
                     h3 { "Evidence" }
-                    @if entry.words.is_empty() { p.quiet { "No words of yours; it follows from what happened." } }
+                    @if entry.words.is_empty() { p.quiet { "It is based on what happened, not on your words." } }
                     @else { blockquote { (shown(&entry.words)) } }
                     ul.plain {
                         @for session in entry.sessions.iter().take(5) {

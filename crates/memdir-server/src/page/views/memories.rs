@@ -4,11 +4,16 @@ use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
     reply::{Page, Reply, ViewContext},
+    validity,
 };
 use maud::{Markup, html};
 use memdir_core::{
-    LineRange, List, ListedMemory, Read, Result,
-    internal::{base::text, operations::ledger::UseCounts, secrets},
+    Kind, List, ListedMemory, Memory, Result, Stored, Validity,
+    internal::{
+        base::{text, time},
+        operations::ledger::UseCounts,
+        secrets,
+    },
 };
 use std::collections::BTreeMap;
 
@@ -50,7 +55,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         @if number == 1 && !topics.is_empty() { (topic_table(context, topic, &topics)) }
         @if !shown.is_empty() { (memory_table(context, &shown)?) }
         (layout::pages(&path, number, own.len() > number * PER_PAGE))
-        @if listing.left_out > 0 { p.quiet { (listing.left_out) " more files are not listed; open a topic." } }
+        @if listing.left_out > 0 { p.quiet { "Files that are not listed: " (listing.left_out) ". Open a topic to see them." } }
         (layout::notes(&listing.problems.iter().take(20).map(|problem| problem.what.clone()).collect::<Vec<_>>()))
     };
     Ok(Page::reply(title, "/memories", body))
@@ -90,12 +95,12 @@ fn topic_table(context: &ViewContext<'_>, topic: &str, topics: &BTreeMap<&str, T
                         td { a.name href=(url(below)) { (below) "/" } }
                         td.number data-label="Memories" { (row.memories) }
                         td.number data-label="Size" { (text::human_bytes(row.bytes)) }
-                        td data-label="Newest" { (row.newest_days.map_or_else(String::new, memdir_core::internal::base::time::format_age_days)) }
+                        td data-label="Newest" { (row.newest_days.map_or_else(String::new, time::format_age_days)) }
                     }
                 }
             }
         }
-        @if topics.len() > MAX_TOPICS { p.quiet { (topics.len() - MAX_TOPICS) " more topics; search for them." } }
+        @if topics.len() > MAX_TOPICS { p.quiet { "Topics that are not listed: " (topics.len() - MAX_TOPICS) ". Search for them." } }
     }
 }
 
@@ -103,26 +108,27 @@ fn memory_table(context: &ViewContext<'_>, memories: &[&ListedMemory]) -> Result
     let memdir = &context.space.memdir;
     let uses = memdir.ledger().map(|ledger| ledger.read(memdir.store()));
     let mut rows = Vec::with_capacity(memories.len());
+    let successions = validity::successions(context)?;
     for memory in memories {
-        // Only what is shown is read: a listing with details would read every file of the topic.
-        let first = Some(LineRange { first: 1, last: Some(1) });
-        let read = memdir.read(&Read { path: memory.path.clone(), lines: first, max_chars: 1 }).ok();
-        rows.push((memory, read));
+        // Only what is shown is read: a listing with details would read every file of the topic. A file that is gone has its name only.
+        rows.push((memory, memdir.store().get(&memory.path).ok().flatten().map(|stored| details(context, &stored))));
     }
     Ok(html! {
         table.list {
             caption { "Memories" }
             thead { tr { th scope="col" { "Name" } th scope="col" { "Description" } th scope="col" { "Type" } th scope="col" { "Age" } th.number scope="col" { "Size" } @if uses.is_some() { th.number scope="col" { "Used" } } } }
             tbody {
-                @for (memory, read) in &rows {
+                @for (memory, details) in &rows {
                     @let leaf = memory.name.rsplit('/').next().unwrap_or_default();
-                    @let description = read.as_ref().and_then(|read| read.description.as_deref()).unwrap_or_default();
-                    @let kind = read.as_ref().and_then(|read| read.kind).map_or("", |kind| kind.as_str());
+                    @let is_superseded = successions.successor(&memory.path).is_some();
                     tr data-row {
-                        td { a.name href=(context.memory_url(&memory.name)) { (leaf) } }
-                        td.wide { (text::ellipsis(&secrets::redact(description), 140)) }
-                        td data-label="Type" { (kind) }
-                        td data-label="Age" { (read.as_ref().map_or(&memory.age, |read| &read.age)) }
+                        td {
+                            a.name href=(context.memory_url(&memory.name)) { (leaf) }
+                            @if let Some(details) = details { (validity::mark(context, &details.validity, is_superseded)) }
+                        }
+                        td.wide { (details.as_ref().map_or("", |details| &details.description)) }
+                        td data-label="Type" { (details.as_ref().map_or("", |details| details.kind)) }
+                        td data-label="Age" { (details.as_ref().map_or(&memory.age, |details| &details.age)) }
                         td.number data-label="Size" { (text::human_bytes(memory.bytes)) }
                         @if let Some(uses) = &uses { td.number data-label="Used" { (used(&uses.memory(&memory.name))) } }
                     }
@@ -130,6 +136,24 @@ fn memory_table(context: &ViewContext<'_>, memories: &[&ListedMemory]) -> Result
             }
         }
     })
+}
+
+/// What the row of a memory shows of its file.
+struct MemoryDetails {
+    description: String,
+    kind: &'static str,
+    age: String,
+    validity: Validity,
+}
+
+fn details(context: &ViewContext<'_>, stored: &Stored) -> MemoryDetails {
+    let (memory, _) = Memory::parse(&text::decode(&stored.bytes).0);
+    MemoryDetails {
+        description: text::ellipsis(&secrets::redact(memory.description().unwrap_or_default()), 140).into_owned(),
+        kind: memory.kind().map_or("", Kind::as_str),
+        age: time::age(context.space.memdir.context().clock.now(), memory.last_confirmed(stored.stamp.modified())),
+        validity: memory.validity(),
+    }
 }
 
 /// How often agents used a memory: recalled, found, read or cited it, or were told a rule.

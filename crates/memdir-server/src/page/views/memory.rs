@@ -6,13 +6,13 @@ use crate::page::{
     markdown::{self, Target},
     params::{Params, encode},
     reply::{Page, Reply, ViewContext},
+    validity,
 };
 use maud::{Markup, html};
 use memdir_core::{
     Change, ChangeFilter, Memory, MemoryPath, Read, Reading, Recall, Result, Verify,
     internal::{
         base::text,
-        memory::links::{self, Reference, ReferenceKind},
         operations::{
             diff, undo,
             verify::{self, ProjectLookup},
@@ -35,6 +35,8 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
     let title = secrets::redact(memory.title(&reading.name)).into_owned();
     let linked = backlinks::linked(memdir, &reading.content, &reading.path);
     let linking = context.space.backlinks.to(memdir, &reading.path)?;
+    let successions = validity::successions(context)?;
+    let successor = successions.successor(&reading.path);
     let is_plain = query.get("plain") == "1";
     let body = html! {
         (layout::breadcrumbs(context, &reading.name))
@@ -47,6 +49,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
             code { (reading.name) } " · " (reading.age) " · " (text::human_bytes(reading.bytes)) " · "
             (layout::counted(reading.total_lines as usize, "line", "lines")) " · version " code { (reading.version.short()) }
         }
+        (validity::banner(context, &memory, successor))
         div.columns {
             article.text {
                 @if is_plain {
@@ -62,7 +65,8 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
             }
             aside aria-label="About this memory" {
                 (fields(&memory))
-                (references(context, "Links", "It refers to no memory.", &linked))
+                (validity::section(context, &memory, &reading.path, successor))
+                (references(context, "Links", "It does not refer to any memory.", &linked))
                 (references(context, "Backlinks", "No memory refers to it.", &linking))
                 p { a href=(context.url(&format!("/near/{}", encode(&reading.name)))) { "Show its neighbourhood" } }
                 (findings(context, &reading)?)
@@ -98,32 +102,20 @@ fn buttons(context: &ViewContext<'_>, reading: &Reading) -> Markup {
 /// Renders the body of a memory, with secrets redacted and links that lead to memories.
 pub(in crate::page) fn render_text(context: &ViewContext<'_>, memory: &Memory, path: &MemoryPath) -> Markup {
     let body = secrets::redact(memory.body());
-    markdown::render(&body, &|destination, is_wiki| {
-        let reference = if is_wiki {
-            Some(Reference { line: 0, target: destination.to_owned(), kind: ReferenceKind::Wiki })
-        } else if let Some(name) = destination.strip_prefix("mem:") {
-            Some(Reference { line: 0, target: name.to_owned(), kind: ReferenceKind::Mem })
-        } else {
-            links::resolve(destination.split('#').next().unwrap_or_default(), path.parent()).map(|target| Reference {
-                line: 0,
-                target,
-                kind: ReferenceKind::Link,
-            })
-        };
-        match reference.and_then(|reference| backlinks::find(&context.space.memdir, &reference, path)) {
-            Some(path) => Target::Page(context.memory_url(path.name())),
-            None => markdown::web_target(destination),
-        }
+    markdown::render(&body, &|destination, is_wiki| match backlinks::destination(&context.space.memdir, destination, is_wiki, path) {
+        Some(path) => Target::Page(context.memory_url(path.name())),
+        None => markdown::web_target(destination),
     })
 }
 
-/// The frontmatter as fields.
+/// The frontmatter as fields. Those about validity have a section of their own.
 pub(in crate::page) fn fields(memory: &Memory) -> Markup {
-    let keys: Vec<&str> = memory.keys().collect();
+    let validity = memory.validity();
+    let keys: Vec<&str> = memory.keys().filter(|key| !validity::has_field(&validity, key)).collect();
     html! {
         section {
             h2 { "Fields" }
-            @if keys.is_empty() { p.quiet { "It has no frontmatter." } }
+            @if keys.is_empty() { p.quiet { "It has no other frontmatter." } }
             @else {
                 dl {
                     @for key in keys {
@@ -222,7 +214,7 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
     Ok(html! {
         section {
             h2 { "History" }
-            @if changes.is_empty() { p.quiet { "No change of it is recorded." } }
+            @if changes.is_empty() { p.quiet { "No changes are recorded." } }
             ol.changes {
                 @for change in &changes {
                     li data-row {
@@ -266,7 +258,7 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
     let body = html! {
         (layout::breadcrumbs(context, &verified.name))
         h1 { "Not verified: " (verified.name) }
-        p { "It mentions what no longer exists:" }
+        p { "It mentions things that no longer exist:" }
         ul.findings { @for gone in &verified.gone { li { "line " (gone.line) ": " (secrets::redact(&gone.text)) } } }
         div.actions {
             a.button href=(context.url(&format!("/edit/{}", encode(&verified.name)))) data-key="e" { "Edit" }

@@ -14,7 +14,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let has_counts = rules.iter().any(|rule| rule.counts.is_some());
     let body = html! {
         h1 { "Rules" }
-        p.quiet { "A memory with " code { "when:" } " in its frontmatter is a rule: it speaks up when an agent is about to do what it is about." }
+        p.quiet { "A memory with " code { "when:" } " in its frontmatter is a rule: if the action of an agent matches, the agent gets the memory, or the action is stopped." }
         @if rules.is_empty() { p { "There are no rules yet." } }
         @else {
             table.list {

@@ -116,7 +116,8 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
     let count = hit.text.lines().count();
     html! {
         li data-row {
-            h2 { a.name href=(url) { (title) } }
+            h2 { a.name href=(url) { (title) } @if let Some(outdated) = hit.outdated { span.tag { (outdated.as_str()) } } }
+            @if let Some(replaced) = &hit.replaces { p.quiet { "in place of " (layout::memory_link(context, replaced)) ", which it supersedes" } }
             p.quiet {
                 @if let Some(chat) = &hit.chat { "conversation in " (chat.host) " · " }
                 "lines " (hit.lines) " · score " (format!("{:.2}", hit.score)) " · " (hit.age)

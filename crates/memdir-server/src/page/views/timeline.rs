@@ -7,7 +7,7 @@ use crate::page::{
 };
 use maud::{Markup, html};
 use memdir_core::{
-    Change, ChangeFilter, FileChange, MemoryPath, Result, Role, UndoTarget, Verb,
+    Change, ChangeFilter, FileChange, MemoryPath, Result, Role, UndoTarget, Undone, Verb,
     internal::operations::{diff, history, undo},
 };
 use std::collections::{BTreeSet, HashSet};
@@ -16,6 +16,8 @@ use std::collections::{BTreeSet, HashSet};
 const PER_PAGE: usize = 50;
 /// Files of one change whose diffs are shown.
 const MAX_FILES: usize = 50;
+/// Changes that are searched for an undo of another one.
+const LOOK_BACK: usize = 1_000;
 
 /// Shows the changes, of one actor with `?actor=`.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
@@ -58,6 +60,11 @@ fn undone(changes: &[Change]) -> HashSet<String> {
     cancelled
 }
 
+/// The newest changes that are undone at present.
+pub(in crate::page) fn undone_changes(context: &ViewContext<'_>) -> Result<HashSet<String>> {
+    Ok(undone(&context.space.memdir.history(&ChangeFilter { most: LOOK_BACK, ..ChangeFilter::default() })?))
+}
+
 /// Lists changes with their buttons.
 pub(in crate::page) fn change_list(context: &ViewContext<'_>, changes: &[&Change], undone: &HashSet<String>) -> Markup {
     html! {
@@ -93,14 +100,18 @@ fn undo_button(context: &ViewContext<'_>, change: &Change, is_undone: bool) -> M
 
 /// Shows one change with its diffs.
 pub(in crate::page) fn show_change(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
+    change_page(context, id, query.get("done") == "1", &[])
+}
+
+fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[String]) -> Result<Reply> {
     let memdir = &context.space.memdir;
     let change = history::find_change(memdir.store(), id)?;
-    let recent = memdir.history(&ChangeFilter { most: 1_000, ..ChangeFilter::default() })?;
-    let is_undone = undone(&recent).contains(&change.id.0);
+    let is_undone = undone_changes(context)?.contains(&change.id.0);
     let files: Vec<&FileChange> = change.files.iter().filter(|file| file.role == Role::Memory).collect();
     let description = undo::describe(&change);
     let body = html! {
-        @if query.get("done") == "1" { p.done role="status" { "Done." } }
+        @if is_done { p.done role="status" { "Done." } }
+        (layout::notes(notes))
         div.head {
             h1 { (description) }
             (undo_button(context, &change, is_undone))
@@ -129,14 +140,20 @@ pub(in crate::page) fn show_change(context: &ViewContext<'_>, id: &str, query: &
 
 /// Takes a change back.
 pub(in crate::page) fn undo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
-    let undone = context.space.memdir.undo(&UndoTarget::Id(form.get("id").to_owned()))?;
-    Ok(Reply::Redirect(context.url(&format!("/change/{}?done=1", undone.change.id))))
+    after_undo(context, &context.space.memdir.undo(&UndoTarget::Id(form.get("id").to_owned()))?)
 }
 
 /// Makes a change again that was taken back.
 pub(in crate::page) fn redo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
-    let redone = context.space.memdir.redo(&UndoTarget::Id(form.get("id").to_owned()))?;
-    Ok(Reply::Redirect(context.url(&format!("/change/{}?done=1", redone.change.id))))
+    after_undo(context, &context.space.memdir.redo(&UndoTarget::Id(form.get("id").to_owned()))?)
+}
+
+/// Goes to the new change. Notes, such as memories that the undo of a dream left as they are, are shown with it.
+fn after_undo(context: &ViewContext<'_>, undone: &Undone) -> Result<Reply> {
+    match undone.notes.is_empty() {
+        true => Ok(Reply::Redirect(context.url(&format!("/change/{}?done=1", undone.change.id)))),
+        false => change_page(context, &undone.change.id.0, true, &undone.notes),
+    }
 }
 
 /// Restores an earlier version of a memory.

@@ -3,33 +3,12 @@
 use super::random::Random;
 use memdir_core::Incoming;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const PARTS: &[&str] = &[
-    "billing service",
-    "search index",
-    "image cache",
-    "mail relay",
-    "login page",
-    "export job",
-    "report generator",
-    "payment gateway",
-    "feature flags",
-    "audit log",
-    "job queue",
-    "metrics dashboard",
-    "session store",
-    "rate limiter",
-    "invoice printer",
-    "tax calculator",
-    "shipping label",
-    "stock counter",
-    "price list",
-    "coupon engine",
-    "chat widget",
-    "video player",
-    "map tiles",
-    "backup robot",
+    "billing service", "search index", "image cache", "mail relay", "login page", "export job", "report generator", "payment gateway",
+    "feature flags", "audit log", "job queue", "metrics dashboard", "session store", "rate limiter", "invoice printer", "tax calculator",
+    "shipping label", "stock counter", "price list", "coupon engine", "chat widget", "video player", "map tiles", "backup robot",
 ];
 
 /// What is known about a part: a topic, the text of the memory, and messages that need it. `{part}` and `{n}` are replaced.
@@ -93,6 +72,16 @@ const CHATTER: &[&str] = &[
     "Add a doc comment to the struct.",
 ];
 
+/// Messages that name a part and need none of its facts: what recall brings for them costs tokens without a use.
+const MENTIONS: &[&str] = &[
+    "Rename the icon of the {part} in the sidebar.",
+    "the {part} looks much better now, thanks",
+    "Move the {part} paragraph of the readme below the introduction.",
+    "Write a haiku about the {part}.",
+    "I was wrong about the {part}, go on with the other thing.",
+    "Translate the sentence about the {part} into French.",
+];
+
 /// A generated world: memories, and conversations about them.
 pub(super) struct Planted {
     /// The memories with facts and rules.
@@ -101,6 +90,8 @@ pub(super) struct Planted {
     pub(super) transcripts: Vec<(String, String)>,
     /// The names of facts by the messages that need them.
     needs: BTreeMap<String, String>,
+    /// The messages that name a part and need no fact.
+    mentions: BTreeSet<String>,
     /// The names of rules by the commands that they are about.
     commands: BTreeMap<String, String>,
 }
@@ -115,7 +106,13 @@ impl Planted {
         let mut all: Vec<(usize, usize)> = (0..PARTS.len()).flat_map(|part| (0..FACTS.len()).map(move |fact| (part, fact))).collect();
         shuffle(&mut all, random);
         all.truncate(facts);
-        let mut planted = Planted { memories: Vec::new(), transcripts: Vec::new(), needs: BTreeMap::new(), commands: BTreeMap::new() };
+        let mut planted = Planted {
+            memories: Vec::new(),
+            transcripts: Vec::new(),
+            needs: BTreeMap::new(),
+            mentions: BTreeSet::new(),
+            commands: BTreeMap::new(),
+        };
         // A message, or a command of the agent.
         let mut steps: Vec<(Option<String>, Option<String>)> = Vec::new();
         for (number, (part, fact)) in all.iter().enumerate() {
@@ -130,6 +127,11 @@ impl Planted {
                 let message = fill(messages[random.below(2) as usize]);
                 planted.needs.insert(message.clone(), name);
                 steps.push((Some(message), None));
+            }
+            if number % 4 == 0 {
+                let mention = fill(MENTIONS[random.below(MENTIONS.len() as u64) as usize]);
+                planted.mentions.insert(mention.clone());
+                steps.push((Some(mention), None));
             }
             steps.extend((0..2).map(|_| (Some(chatter(random)), None)));
         }
@@ -154,6 +156,17 @@ impl Planted {
     /// The fact that a message needs.
     pub(super) fn fact_of(&self, message: &str) -> Option<&str> {
         self.needs.get(message.trim()).map(String::as_str)
+    }
+
+    /// Whether a message names a part and needs no fact.
+    pub(super) fn is_mention(&self, message: &str) -> bool {
+        self.mentions.contains(message.trim())
+    }
+
+    /// Whether two memories are about the same part.
+    pub(super) fn is_same_part(name: &str, other: &str) -> bool {
+        let part = |name: &str| PARTS.iter().position(|part| name.contains(&part.replace(' ', "-")));
+        part(name).is_some() && part(name) == part(other)
     }
 
     /// The rule that a command needs.

@@ -44,14 +44,24 @@ struct ReplayBenchReport {
 struct RecallScore {
     /// Messages that need a memory.
     needed: u64,
-    /// Those of them that get it.
+    /// Those of them that get it, or got it earlier in the conversation.
     found: u64,
+    /// Those of them that get it before any other memory.
+    first: u64,
     /// Memories that are recalled for all messages.
     recalled: u64,
-    /// Messages that need none.
+    /// Those of them that are what the message needs.
+    right: u64,
+    /// Those of them that are other facts about the part that the message needs one about.
+    related: u64,
+    /// Messages that need none, and name no part.
     quiet: u64,
     /// Those of them that get one.
     disturbed: u64,
+    /// Messages that need none, and name a part.
+    mentions: u64,
+    /// Those of them that get one.
+    mentions_disturbed: u64,
     tokens_per_message: f64,
 }
 
@@ -88,6 +98,8 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
         let Some(past) = past_conversation(&archive, &file.chat)? else { continue };
         rules.needed +=
             past.calls.iter().filter(|call| call.command.as_deref().is_some_and(|line| planted.rule_of(line).is_some())).count() as u64;
+        // What a message brought stays in the context of its conversation.
+        let mut context: BTreeSet<String> = BTreeSet::new();
         replay.add(&past, &mut |event| match event {
             ReplayEvent::Message { message, recalled } => {
                 let names: Vec<&str> = recalled.shown.iter().map(|shown| shown.name.as_str()).collect();
@@ -95,13 +107,22 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
                 match planted.fact_of(&message.text) {
                     Some(fact) => {
                         recall.needed += 1;
-                        recall.found += u64::from(names.contains(&fact));
+                        recall.found += u64::from(names.contains(&fact) || context.contains(fact));
+                        recall.first += u64::from(names.first() == Some(&fact));
+                        recall.right += u64::from(names.contains(&fact));
+                        let others = names.iter().filter(|name| **name != fact);
+                        recall.related += others.filter(|name| Planted::is_same_part(name, fact)).count() as u64;
+                    }
+                    None if planted.is_mention(&message.text) => {
+                        recall.mentions += 1;
+                        recall.mentions_disturbed += u64::from(!names.is_empty());
                     }
                     None => {
                         recall.quiet += 1;
                         recall.disturbed += u64::from(!names.is_empty());
                     }
                 }
+                context.extend(recalled.shown.iter().map(|shown| shown.name.clone()));
             }
             ReplayEvent::Call { call, fired, .. } => {
                 rules.fired += fired.len() as u64;
@@ -118,7 +139,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
     Ok(CommandOutput::new(ReplayBenchReport { seed: args.seed, memories: memories.len(), planted, recall, rules, replay }, show))
 }
 
-/// Memories that no message needs, with the words of a language that nobody speaks.
+/// Memories that no message needs, made of invented words.
 fn filler(files: u32, seed: u64) -> Vec<Incoming> {
     let words = Vocabulary::new();
     let random = &mut Random::new(seed);
@@ -168,8 +189,11 @@ fn show(report: &ReplayBenchReport, printer: &mut Printer<'_>) -> io::Result<()>
             format!("{}, {}, {}", report.replay.conversations, report.replay.messages, report.replay.calls),
         ),
         ("recall: messages that get the fact they need", share(recall.found, recall.needed)),
-        ("precision: recalled memories that are that fact", share(recall.found, recall.recalled)),
+        ("of them, before any other memory", share(recall.first, recall.needed)),
+        ("precision: recalled memories that are that fact", share(recall.right, recall.recalled)),
+        ("recalled memories that are other facts about the same part", share(recall.related, recall.recalled)),
         ("messages that need nothing and get something", share(recall.disturbed, recall.quiet)),
+        ("messages that name a part, need nothing and get something", share(recall.mentions_disturbed, recall.mentions)),
         ("tokens per message", format!("{:.1}", recall.tokens_per_message)),
         ("commands at which the planted rule fires", share(rules.found, rules.needed)),
         ("fired rules that are planted for the command", share(rules.found, rules.fired)),

@@ -5,12 +5,12 @@ use crate::{
     args::ChatsForget,
     config::Settings,
     exit::Failure,
-    mounts::chat_archive,
+    mounts::{self, chat_archive},
     output::{CommandOutput, Printer},
     spaces,
 };
 use memdir_chats::{ChatArchive, ChatSection, ForgetOutcome, ForgetRule};
-use memdir_core::{Clock as _, Search, SystemClock};
+use memdir_core::{Clock as _, Phrase, Search, SystemClock, internal::base::text};
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
@@ -25,6 +25,8 @@ struct Forgot {
     searched_again: usize,
     /// The number of those that found one: 0 unless something is wrong.
     found_again: usize,
+    /// Candidates that quoted only forgotten conversations, and went with them.
+    candidates: usize,
 }
 
 pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutput, Failure> {
@@ -43,9 +45,35 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
         ..ForgetRule::default()
     };
     let before = turns(&archive)?;
+    let names: BTreeMap<PathBuf, String> = archive.list()?.chats.into_iter().map(|file| (file.path, file.chat.name())).collect();
     let outcome = archive.forget(&rule, SystemClock.now())?;
+    let candidates = forget_candidates(settings, &names, &outcome)?;
     let (searched_again, found_again) = verify(settings, &archive, &before, &outcome)?;
-    Ok(CommandOutput::new(Forgot { outcome, searched_again, found_again }, show))
+    Ok(CommandOutput::new(Forgot { outcome, searched_again, found_again, candidates }, show))
+}
+
+/// Forgets the candidates, open and rejected, that quote only conversations which are gone, with their history. Returns their number.
+fn forget_candidates(settings: &Settings, names: &BTreeMap<PathBuf, String>, outcome: &ForgetOutcome) -> Result<usize, Failure> {
+    let gone: Vec<&String> = outcome.removed.iter().filter_map(|path| names.get(path)).collect();
+    let mut count = 0;
+    if gone.is_empty() {
+        return Ok(count);
+    }
+    for mount in mounts::all_inboxes(settings) {
+        let memdir = spaces::open_mounts(settings, &[mount], &settings.actor.value)?;
+        let candidates = memdir.inbox()?.open.into_iter().chain(memdir.rejected_candidates()?);
+        for candidate in candidates {
+            if candidate.sessions.is_empty() || !candidate.sessions.iter().all(|session| gone.contains(&session)) {
+                continue;
+            }
+            // Its text is forgotten in the history as well, by the longest part that is written in the file as it was typed.
+            let parts = candidate.words.split(['"', '\\', '\n', '…']);
+            let words = parts.max_by_key(|part| part.len()).unwrap_or_default();
+            memdir.forget(&Phrase::parse(text::truncate_bytes(words, 1_000)).or_else(|_| Phrase::parse(&candidate.name))?)?;
+            count += 1;
+        }
+    }
+    Ok(count)
 }
 
 /// The titles and turns of the archive, by file.
@@ -115,6 +143,12 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
             0 => format!("verified: the deleted text was not found ({all} {searches})"),
             _ => format!("not verified: {found} of {all} {searches} still found deleted text"),
         })?;
+    }
+    if forgot.candidates > 0 {
+        printer.line(format!(
+            "forgot {} in the inbox, which quoted only these conversations",
+            counted(forgot.candidates as u64, "candidate")
+        ))?;
     }
     printer.note("the hosts' own transcripts are unchanged");
     Ok(())

@@ -21,6 +21,15 @@ use std::io;
 const MAX_PROBLEMS: usize = 10;
 
 pub(crate) fn run(args: &ChatsSync, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
+    Ok(CommandOutput::new(sync_all(args, settings, scope, look)?, show))
+}
+
+/// Archives and indexes all new turns, with progress on a terminal; returns the summary on one line.
+pub(in crate::commands) fn sync_now(settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<String, Failure> {
+    Ok(sync_all(&ChatsSync { seconds: None }, settings, scope, look)?.summary().join("; "))
+}
+
+fn sync_all(args: &ChatsSync, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<Report, Failure> {
     let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
     let bar = if look.terminal && !look.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
@@ -42,7 +51,7 @@ pub(crate) fn run(args: &ChatsSync, settings: &Settings, scope: &Scope, look: Ou
     let candidates = find_candidates(settings, scope, until)?;
     bar.finish_and_clear();
     let kept = if outcome.off { 0 } else { crate::mounts::chat_archive(settings).count() };
-    Ok(CommandOutput::new(Report { outcome, kept, candidates }, show))
+    Ok(Report { outcome, kept, candidates })
 }
 
 #[derive(Serialize)]
@@ -56,13 +65,26 @@ struct Report {
     candidates: Vec<String>,
 }
 
+impl Report {
+    /// What was archived and found, a line each.
+    fn summary(&self) -> Vec<String> {
+        let Report { outcome, kept, candidates } = self;
+        let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
+        let mut lines = vec![format!("synced {turns} in {written}; {kept} archived")];
+        if !candidates.is_empty() {
+            lines.push(format!("{} in the inbox; review with: memdir inbox", counted(candidates.len() as u64, "new candidate")));
+        }
+        lines
+    }
+}
+
 /// Looks for candidates in the conversations of this project. A memory that is off has no inbox.
 fn find_candidates(settings: &Settings, scope: &Scope, until: Option<Timestamp>) -> Result<Vec<String>, Failure> {
     if scope.off.is_some() || !settings.config.chats.settings.on {
         return Ok(Vec::new());
     }
     let opened = spaces::open_lazy(settings, scope)?;
-    Ok(candidates::find_archived(settings, scope, &opened.memdir, until)?.added)
+    Ok(candidates::find_archived(settings, scope, &opened.memdir, until, None)?.added)
 }
 
 /// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
@@ -82,7 +104,8 @@ fn after(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
-fn show(Report { outcome, kept, candidates }: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
+    let outcome = &report.outcome;
     if outcome.off {
         printer.note(CHATS_ARE_OFF);
         return printer.line("nothing synced");
@@ -107,10 +130,5 @@ fn show(Report { outcome, kept, candidates }: &Report, printer: &mut Printer<'_>
     for empty in &outcome.empty_hosts {
         printer.note(format!("{}; {}", empty.describe(), empty.hint()));
     }
-    let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
-    printer.line(format!("synced {turns} in {written}; {kept} archived"))?;
-    if !candidates.is_empty() {
-        printer.line(format!("{} in the inbox; review with: memdir inbox", counted(candidates.len() as u64, "new candidate")))?;
-    }
-    Ok(())
+    report.summary().into_iter().try_for_each(|line| printer.line(line))
 }

@@ -5,19 +5,27 @@ use super::{made, refuse_recursion};
 use crate::{
     args::{Dream as Typed, DreamHost},
     commands::OpenSpace,
-    config::DreamSetting,
+    config::{DreamSetting, Settings, path_variable, user_home_dir},
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
     Dream, DreamPlan, DreamShelf, LeftOut,
-    internal::base::{limits, shell, time::Stopwatch},
+    internal::{
+        base::{
+            disk::{self, Replace},
+            limits, shell,
+            time::Stopwatch,
+        },
+        operations::dream::combined,
+    },
 };
 use serde::Serialize;
 use serde_json::Value;
 use std::{
     io::{self, Read as _, Write as _},
     os::unix::process::CommandExt as _,
+    path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
@@ -43,11 +51,12 @@ pub(super) fn run(
     shelf: &DreamShelf,
     request: &Dream<'_>,
     args: &Typed,
-    setting: &DreamSetting,
+    settings: &Settings,
 ) -> Result<CommandOutput, Failure> {
     refuse_recursion()?;
+    let setting = &settings.config.dream;
     let prompt = space.memdir.dream_prompt(request)?;
-    let argv = command_line(host, setting);
+    let argv = command_line(host, setting, prompt.pieces.len(), &settings.cwd);
     let shown = argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
     let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
     let announced =
@@ -55,73 +64,91 @@ pub(super) fn run(
     if !args.yes || prompt.pieces.is_empty() {
         return Ok(CommandOutput::new(announced, show_announced));
     }
-    let mut notes = vec![format!("ran {} times: {}; about {} tokens", announced.pieces, announced.command, announced.tokens)];
-    let (mut operations, mut left_out): (Vec<_>, Vec<LeftOut>) = (Vec::new(), Vec::new());
-    let mut whole: Option<DreamPlan> = None;
+    let mut notes = vec![format!("ran {}: {}; about {} tokens", times(announced.pieces), announced.command, announced.tokens)];
+    let (mut plans, mut left_out): (Vec<DreamPlan>, Vec<LeftOut>) = (Vec::new(), Vec::new());
+    let (watch, limit) = (Stopwatch::start(), Duration::from_secs(setting.model_seconds));
     for (number, piece) in (1..).zip(&prompt.pieces) {
-        let answer = ask(&argv, &piece.text, Duration::from_secs(setting.model_seconds)).and_then(|output| answer_text(host, &output));
-        let planned = answer.and_then(|text| space.memdir.plan_from_operations(&text).map_err(|error| error.to_string()));
+        // The time is for all pieces together, and so is the cost.
+        let left = limit.checked_sub(watch.elapsed()).unwrap_or_default();
+        let answer = ask(host, &argv, &piece.text, left).and_then(|output| answer_text(host, &output));
+        let planned = answer.and_then(|text| space.memdir.plan_from_answer(&text, piece).map_err(|error| error.to_string()));
         match planned {
             Ok((plan, stale)) => {
-                operations.extend(plan.operations.clone());
                 left_out.extend(stale);
-                whole.get_or_insert(plan);
+                plans.push(plan);
             }
             // The operations of the other pieces are still useful.
-            Err(why) => notes.push(format!("piece {number}: {why}; nothing of it is used")),
+            Err(why) => notes.push(format!("skipped piece {number}: {why}")),
         }
     }
-    let Some(plan) = whole else {
+    // Two pieces may have proposed the same.
+    let (plan, overlapping) = combined(plans);
+    left_out.extend(overlapping);
+    let Some(plan) = plan else {
         return Err(Failure::Negative {
             code: "unavailable",
             message: notes.pop().unwrap_or_default(),
             hint: "nothing was changed; try again, or use: memdir dream --prompt".into(),
         });
     };
-    Ok(made(shelf, DreamPlan { operations, ..plan }, left_out, args)?.with_notes(notes))
+    Ok(made(shelf, plan, left_out, args)?.with_notes(notes))
+}
+
+fn times(count: usize) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Result<()> {
-    printer.line(format!("would run {} times, with about {} tokens in all:", announced.pieces, announced.tokens))?;
+    printer.line(format!("would run {}, with about {} tokens in all:", times(announced.pieces), announced.tokens))?;
     printer.line(format!("  {}", announced.command))?;
-    printer
-        .line(format!("limits: {} s for each run, {:.2} USD where the program supports it", announced.seconds, announced.max_cost_usd))?;
+    printer.line(format!(
+        "limits: {} s and {:.2} USD in total; the cost is limited only if the program supports it",
+        announced.seconds, announced.max_cost_usd
+    ))?;
     printer.note("the texts of your memories are sent to the model of that program; run it with --yes");
     Ok(())
 }
 
+/// Settings of Codex for a run without hooks and tools. Unknown ones are ignored.
+const CODEX_OFF: [&str; 9] = [
+    "features.hooks=false", "features.shell_tool=false", "features.unified_exec=false", "features.apps=false", "features.plugins=false",
+    "features.multi_agent=false", "features.goals=false", "tools.view_image=false", "web_search=\"disabled\"",
+];
+
+/// Settings of Gemini CLI for a run without hooks and tools, in the directory of the run. A list of tools that has none of them is no
+/// tool; an empty list is all of them. System settings would not count: their directory may be writable for others.
+const GEMINI_OFF: &str = "{\"hooksConfig\":{\"enabled\":false},\"tools\":{\"core\":[\"none\"]},\"mcp\":{\"allowed\":[\"none\"]}}\n";
+
+/// The settings that turn off the person's MCP servers in Codex, which cannot be done for all of them at once.
+fn codex_servers_off(cwd: &Path) -> Vec<String> {
+    let home = path_variable("CODEX_HOME", cwd).ok().flatten().or_else(|| Some(user_home_dir()?.join(".codex")));
+    let text = home.and_then(|home| std::fs::read_to_string(home.join("config.toml")).ok()).unwrap_or_default();
+    let servers = text.parse::<toml::Table>().unwrap_or_default();
+    let servers = servers.get("mcp_servers").and_then(toml::Value::as_table).map(|table| table.keys().cloned().collect::<Vec<_>>());
+    // Codex splits the path at every full stop, also in quotes.
+    let addressable = servers.unwrap_or_default().into_iter().filter(|name| !name.contains(['.', '"', '=']));
+    addressable.map(|name| format!("mcp_servers.{name}.enabled=false")).collect()
+}
+
 /// The command line of a host: headless, without tools, hooks and session files. The material goes to standard input.
-fn command_line(host: DreamHost, setting: &DreamSetting) -> Vec<String> {
-    let cost = format!("{:.2}", setting.model_cost);
+fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Path) -> Vec<String> {
+    let servers = if matches!(host, DreamHost::Codex) { codex_servers_off(cwd) } else { Vec::new() };
+    let servers_off: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let cost = format!("{:.2}", setting.model_cost / pieces.max(1) as f64);
     let args: Vec<&str> = match host {
         DreamHost::Claude => vec![
-            "claude",
-            "-p",
-            "--output-format",
-            "json",
-            "--tools",
-            "",
-            "--strict-mcp-config",
-            "--settings",
-            "{\"disableAllHooks\":true}",
-            "--no-session-persistence",
-            "--max-turns",
-            "1",
-            "--max-budget-usd",
-            &cost,
+            "claude", "-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--settings", "{\"disableAllHooks\":true}",
+            "--no-session-persistence", "--max-turns", "1", "--max-budget-usd", &cost,
         ],
         DreamHost::Codex => {
-            vec!["codex", "exec", "--ephemeral", "--skip-git-repo-check", "--ignore-user-config", "--sandbox", "read-only", "-"]
+            let mut args = vec!["codex", "exec", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"];
+            // The person's own model and provider stay; their hooks and every tool that can be turned off do not.
+            args.extend(CODEX_OFF.iter().chain(&servers_off).flat_map(|setting| ["-c", setting]));
+            args.push("-");
+            args
         }
         DreamHost::Gemini => vec![
-            "gemini",
-            "--output-format",
-            "json",
-            "--approval-mode",
-            "default",
-            "--extensions",
-            "none",
-            "-p",
+            "gemini", "--output-format", "json", "--approval-mode", "default", "--skip-trust", "--extensions", "none", "-p",
             "Answer as instructed above.",
         ],
     };
@@ -129,19 +156,18 @@ fn command_line(host: DreamHost, setting: &DreamSetting) -> Vec<String> {
 }
 
 /// Runs the program in an empty directory, where it finds no project and no instructions.
-fn ask(argv: &[String], prompt: &str, limit: Duration) -> Result<Vec<u8>, String> {
+fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Result<Vec<u8>, String> {
     let dir = tempfile::tempdir().map_err(|error| format!("cannot create a directory: {error}"))?;
     let program = &argv[0];
     #[expect(clippy::disallowed_methods, reason = "the user asked for it with --with and --yes")]
     let mut command = Command::new(program);
     command.args(&argv[1..]).current_dir(dir.path()).env(GUARD, "1").process_group(0);
-    // Gemini CLI has no option for hooks; system settings override those of the user.
-    let settings = dir.path().join("settings.json");
-    memdir_core::internal::base::disk::replace(&settings, memdir_core::internal::base::disk::Replace::DERIVED, |file| {
-        file.write_all(b"{\"hooksConfig\":{\"enabled\":false},\"tools\":{\"core\":[]},\"mcp\":{\"allowed\":[]}}\n")
-    })
-    .map_err(|error| format!("cannot write its settings: {error}"))?;
-    command.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &settings);
+    if host == DreamHost::Gemini {
+        let file = dir.path().join(".gemini/settings.json");
+        disk::create_private_dir(&dir.path().join(".gemini"))
+            .and_then(|()| disk::replace(&file, Replace::DERIVED, |file| file.write_all(GEMINI_OFF.as_bytes())))
+            .map_err(|error| format!("cannot write its settings: {error}"))?;
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
     let output = talk(&mut child, prompt, limit);
@@ -178,15 +204,15 @@ fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, Stri
         match receiver.recv_timeout(left) {
             Ok((true, text)) => out = Some(text),
             Ok((false, text)) => err = Some(text),
-            Err(_) => return Err(format!("gave no answer within {} s and was ended", limit.as_secs())),
+            Err(_) => return Err(format!("did not answer within {:.0} s and was stopped", limit.as_secs_f64().ceil())),
         }
     }
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok((status.code(), out.unwrap_or_default(), err.unwrap_or_default())),
             Ok(None) if watch.elapsed() < limit => thread::sleep(Duration::from_millis(2)),
-            Ok(None) => return Err(format!("gave no answer within {} s and was ended", limit.as_secs())),
-            Err(error) => return Err(format!("cannot be waited for: {error}")),
+            Ok(None) => return Err(format!("did not answer within {:.0} s and was stopped", limit.as_secs_f64().ceil())),
+            Err(error) => return Err(format!("has an unknown exit status: {error}")),
         }
     }
 }

@@ -1,10 +1,18 @@
 //! Every place where memdir keeps a text: the memories of the home directory and of the space, their journals, kept conversations, other
-//! files of the home directory, and derived files. With `--dir` only that directory and what is derived from it.
+//! files of the home directory, and derived files. With `--dir` only that directory, and what memdir keeps about it.
 
-use super::{super::counted, Receipt, state_files};
+use super::{
+    super::counted,
+    Receipt,
+    files::{KeptFiles, Owner, dirs},
+    state_files::{self, StateFile},
+};
 use crate::{
     config::Settings,
+    dreams, editor,
     exit::Failure,
+    install::Receipts,
+    loads,
     mounts::{self, chat_archive},
     project_records,
     scope::Scope,
@@ -14,12 +22,14 @@ use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     Access, Error, ForgetFile, Memdir, Mount, Phrase, Source,
     internal::store::{
-        files::{count_in_journal, forget_in_journal, real_path},
+        files::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal, journal_name, real_path},
+        mounts::absolute_path,
         space::Places,
     },
 };
 use serde::Serialize;
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -35,6 +45,8 @@ pub(super) struct FoundPlaces {
     pub(super) chats: Vec<FoundChat>,
     /// Other files of the home directory.
     pub(super) state_files: Vec<PathBuf>,
+    /// Those of them that are removed as a whole.
+    pub(super) removed_files: Vec<PathBuf>,
     /// Files that have the words and are not changed, with the reason.
     pub(super) kept: Vec<String>,
     /// The number of derived directories that exist.
@@ -62,7 +74,7 @@ impl FoundPlaces {
         let mut all: Vec<String> = memories.collect();
         all.extend((self.versions > 0).then(|| format!("{} in the history", self.versions)));
         all.extend(self.chats.iter().map(|chat| format!("conversation {}", chat.name)));
-        all.extend(self.state_files.iter().map(|file| file.display().to_string()));
+        all.extend(self.state_files.iter().chain(&self.removed_files).map(|file| file.display().to_string()));
         all.extend(self.kept.iter().cloned());
         all.extend(self.in_derived.then(|| "derived files".to_owned()));
         all
@@ -108,37 +120,52 @@ pub(super) struct ForgetPlaces<'a> {
     /// Journals of directories that are not known.
     orphans: Vec<PathBuf>,
     archive: Option<ChatArchive>,
-    /// The roots of memories, which are not looked through as other files.
-    roots: Vec<PathBuf>,
+    kept: KeptFiles,
     is_everything: bool,
 }
 
 impl<'a> ForgetPlaces<'a> {
     pub(super) fn open(settings: &'a Settings, scope: &Scope) -> Result<Self, Failure> {
         let is_everything = settings.dir.is_none();
+        let home = real_path(&settings.home.value);
         let own: Vec<Mount> = scope.mounts_only().into_iter().filter(|mount| mount.source != Source::Chat).collect();
-        let mut roots: Vec<PathBuf> = own.iter().map(|mount| real_path(&mount.root)).collect();
-        let mut journals: Vec<PathBuf> = own.iter().map(|mount| mount.journal.clone()).collect();
+        let mut all = own.clone();
         let mut memories = vec![(None, spaces::open_mounts(settings, &own, &settings.actor.value)?)];
-        let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
-        let others = if is_everything { other_roots(&settings.home.value) } else { Vec::new() };
-        for root in others {
-            let real = real_path(&root);
-            if roots.contains(&real) {
+        let others = if is_everything { other_mounts(settings) } else { Vec::new() };
+        for mount in others {
+            if all.iter().any(|known| real_path(&known.root) == real_path(&mount.root)) {
                 continue;
             }
-            let mount = mounts::one_directory(settings, &root, &configured);
-            journals.push(mount.journal.clone());
-            memories.push((Some(root), spaces::open_mounts(settings, &[mount], &settings.actor.value)?));
-            roots.push(real);
+            memories.push((Some(mount.root.clone()), spaces::open_mounts(settings, std::slice::from_ref(&mount), &settings.actor.value)?));
+            all.push(mount);
         }
-        let known: Vec<PathBuf> = journals.iter().map(|journal| real_path(journal)).collect();
+        let journals: Vec<PathBuf> = all.iter().map(|mount| real_path(&mount.journal)).collect();
         let orphans = match is_everything {
-            true => dirs(&settings.home.value.join("journal")).into_iter().filter(|dir| !known.contains(&real_path(dir))).collect(),
+            true => dirs(&home.join("journal")).into_iter().filter(|dir| !journals.contains(&real_path(dir))).collect(),
             false => Vec::new(),
         };
         let archive = Some(chat_archive(settings)).filter(|archive| is_everything && archive.dir().is_dir());
-        Ok(ForgetPlaces { settings, memories, orphans, archive, roots, is_everything })
+        // Of a read-only mount or a part of a directory, only the memories count.
+        let whole = all.iter().filter(|mount| mount.access == Access::ReadWrite && mount.only.is_empty());
+        let mut trees: Vec<PathBuf> = whole.map(|mount| real_path(&mount.root)).chain(journals.iter().cloned()).collect();
+        let cache = real_path(&settings.cache);
+        trees.push(cache.clone());
+        match is_everything {
+            true => {
+                trees.push(home.clone());
+                trees.extend(backups(&settings.home.value));
+            }
+            false => {
+                let store = memories[0].1.store();
+                trees.push(real_path(dreams::shelf_of(settings, store).dir()));
+                trees.extend([editor::DRAFTS, "rules", "forgotten"].map(|name| home.join(name)));
+                trees.push(home.join("cues").join(format!("{}.jsonl", loads::space(store))));
+                trees.extend(all.iter().map(|mount| home.join("uses").join(format!("{}.log", journal_name(&mount.root)))));
+            }
+        }
+        let chats = READERS.iter().map(|host| home.join("chats").join(host.name)).collect();
+        let kept = KeptFiles { home, cache, trees, journals, chats };
+        Ok(ForgetPlaces { settings, memories, orphans, archive, kept, is_everything })
     }
 
     /// Finds the places that have the words.
@@ -161,52 +188,82 @@ impl<'a> ForgetPlaces<'a> {
                 found.chats.push(FoundChat { name: file.chat.name(), turns: turns.len() as u64, lines: lines.collect() });
             }
         }
-        for file in self.state_files() {
-            if !state_files::has(&file, phrase) {
-                continue;
-            }
-            match state_files::stays(&file) {
-                Some(why) => found.kept.push(format!("{}: {why}", file.display())),
-                None => found.state_files.push(file),
+        let (files, directories) = self.kept.list(&self.memories);
+        for (file, owner) in &files {
+            let place = self.kept.place(file);
+            let state = StateFile { path: file, place: place.as_deref() };
+            match owner {
+                Owner::Derived if !found.in_derived => found.in_derived = state_files::content_has(file, phrase),
+                Owner::Other if state.has(phrase) => {
+                    found.kept.push(format!("{}: it is not a memory, and memdir does not change it", file.display()));
+                }
+                Owner::State if state.has(phrase) => match state.stays(phrase) {
+                    Some(why) => found.kept.push(format!("{}: {why}", file.display())),
+                    None if state.is_removed(phrase) => found.removed_files.push(file.clone()),
+                    None => found.state_files.push(file.clone()),
+                },
+                _ => {}
             }
         }
-        let derived = self.derived();
-        found.derived = derived.len();
-        found.in_derived = derived.iter().any(|dir| files(dir).iter().any(|file| state_files::has(file, phrase)));
+        // Folders of memories go with the memories in them.
+        let is_folder = |dir: &&PathBuf| files.iter().any(|(file, owner)| *owner == Owner::Memory && file.starts_with(dir));
+        let roots: Vec<PathBuf> = self.roots().collect();
+        let named = directories.iter().filter(|dir| state_files::name_has(dir, phrase));
+        let named = named.filter(|dir| roots.iter().any(|root| root.starts_with(dir)) || !is_folder(dir));
+        found.kept.extend(
+            named
+                .filter(|dir| !dir.starts_with(&self.kept.cache))
+                .map(|dir| format!("{}: the directory is named after a project or a person; rename that to change it", dir.display())),
+        );
+        found.derived = self.derived().len();
         found.not_reached = self.not_reached();
         Ok(found)
     }
 
-    /// Forgets the words everywhere. Each step is complete in itself and is repeated by the next run if this one is interrupted.
+    /// Forgets the words everywhere. Each step is complete in itself and is repeated by the next run if this one is interrupted. A
+    /// step that fails does not keep the others from being done.
     pub(super) fn forget(&self, phrase: &Phrase) -> Result<Receipt, Failure> {
         let mut receipt = Receipt::default();
         for (_, memdir) in &self.memories {
-            let forgotten = memdir.forget(phrase)?;
-            receipt.redacted += forgotten.redacted.len();
-            receipt.removed += forgotten.removed;
-            receipt.versions += forgotten.versions;
+            match memdir.forget(phrase) {
+                Ok(forgotten) => {
+                    receipt.redacted += forgotten.redacted.len();
+                    receipt.removed += forgotten.removed;
+                    receipt.versions += forgotten.versions;
+                }
+                Err(error) => receipt.remaining.push(error.to_string()),
+            }
         }
         for journal in &self.orphans {
-            receipt.versions += match forget_in_journal(journal, phrase) {
-                // It stays among what remains.
-                Err(Error::Corrupt { .. } | Error::Unavailable { .. }) => 0,
-                forgotten => forgotten?,
-            };
+            match forget_in_journal(journal, phrase) {
+                Ok(forgotten) => receipt.versions += forgotten,
+                // It is found again as a file.
+                Err(Error::Corrupt { .. } | Error::Unavailable { .. }) => {}
+                Err(error) => receipt.remaining.push(error.to_string()),
+            }
         }
         if let Some(archive) = &self.archive {
-            let outcome = archive.forget_matching(&|text| phrase.is_in(text))?;
-            (receipt.turns, receipt.chats) = (outcome.turns, outcome.removed.len());
+            match archive.forget_matching(&|text| phrase.is_in(text)) {
+                Ok(outcome) => (receipt.turns, receipt.chats) = (outcome.turns, outcome.removed.len()),
+                Err(error) => receipt.remaining.push(error.to_string()),
+            }
         }
-        for file in self.state_files() {
-            if state_files::stays(&file).is_none() && state_files::has(&file, phrase) {
-                state_files::forget(&file, phrase)?;
-                receipt.state_files += 1;
+        let (files, _) = self.kept.list(&self.memories);
+        for (file, _) in files.iter().filter(|(_, owner)| *owner == Owner::State) {
+            let place = self.kept.place(file);
+            let state = StateFile { path: file, place: place.as_deref() };
+            if state.has(phrase) && state.stays(phrase).is_none() {
+                match state.forget(phrase) {
+                    Ok(()) => receipt.state_files += 1,
+                    Err(error) => receipt.remaining.push(error.text().message),
+                }
             }
         }
         for dir in self.derived() {
             match fs::remove_dir_all(&dir) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Failure::File { doing: "remove", path: dir, source });
+                    let error = Failure::File { doing: "remove", path: dir, source };
+                    receipt.remaining.push(error.text().message);
                 }
                 _ => receipt.derived += 1,
             }
@@ -214,30 +271,41 @@ impl<'a> ForgetPlaces<'a> {
         Ok(receipt)
     }
 
-    /// The files of the home directory that are neither memories, journals, conversations nor derived; and the state of sessions.
-    fn state_files(&self) -> Vec<PathBuf> {
-        if !self.is_everything {
-            return Vec::new();
+    /// Reads every file again, whoever wrote it. Returns the number of files, and what still has the words.
+    pub(super) fn verify(&self, phrase: &Phrase) -> Result<(usize, Vec<String>), Failure> {
+        let left = self.find(phrase)?;
+        let mut remaining = left.remaining();
+        let mut known: BTreeSet<PathBuf> = BTreeSet::new();
+        for (dir, memdir) in &self.memories {
+            let found = left.memories.iter().filter(|memory| memory.dir == *dir).flat_map(|memory| &memory.files);
+            known.extend(found.filter_map(|file| absolute_path(memdir.store(), &file.path)).map(|path| real_path(&path)));
         }
-        let home = real_path(&self.settings.home.value);
-        let mut skipped: Vec<PathBuf> = self.roots.clone();
-        skipped.extend([home.join("journal"), real_path(&self.settings.cache)]);
-        skipped.extend(READERS.iter().map(|host| home.join("chats").join(host.name)));
-        let mut all = Vec::new();
-        let mut open = vec![home];
-        while let Some(dir) = open.pop() {
-            for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-                let path = entry.path();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !skipped.contains(&path) => open.push(path),
-                    Ok(kind) if kind.is_file() => all.push(path),
-                    _ => {}
+        let (files, _) = self.kept.list(&self.memories);
+        for (file, owner) in &files {
+            let has = match owner {
+                Owner::Memory => !known.contains(file) && state_files::content_has(file, phrase),
+                Owner::Journal if file.file_name().is_some_and(|name| name == JOURNAL_FILE) => {
+                    let dir = file.parent().unwrap_or(file);
+                    // What cannot be read as a journal is read as bytes.
+                    left.versions == 0 && is_in_journal(dir, phrase).unwrap_or_else(|_| state_files::content_has(file, phrase))
                 }
+                Owner::Journal => state_files::content_has(file, phrase),
+                Owner::Chats => left.chats.is_empty() && state_files::chat_has(file, phrase).unwrap_or(true),
+                // These are read by `find`.
+                Owner::Derived | Owner::State | Owner::Other => false,
+            };
+            if has {
+                let why = if *owner == Owner::Journal { ": the history has the names of directories" } else { "" };
+                remaining.push(format!("{}{why}", file.display()));
             }
         }
-        all.extend(files(&self.settings.cache.join("sessions")));
-        all.sort();
-        all
+        Ok((files.len(), remaining))
+    }
+
+    /// The roots of all memories, of journals and of what memdir names after them.
+    fn roots(&self) -> impl Iterator<Item = PathBuf> {
+        let mounts = self.memories.iter().flat_map(|(_, memdir)| memdir.store().mounts());
+        mounts.map(|mount| real_path(&mount.root)).chain(self.kept.journals.iter().cloned())
     }
 
     /// The directories of derived files: all of the cache, except for the state of sessions.
@@ -258,11 +326,11 @@ impl<'a> ForgetPlaces<'a> {
             }
         }
         if !self.is_everything {
-            out.push("the other memories and conversations of memdir, because of --dir or MEMDIR_DIR".to_owned());
+            out.push("the other memories, conversations and counts of memdir, because of --dir or MEMDIR_DIR".to_owned());
         }
         if !self.orphans.is_empty() {
             let journals = counted(self.orphans.len() as u64, "directory", "directories");
-            out.push(format!("memories of {journals} that memdir only knows by the journal; run: memdir --dir DIR forget WORDS"));
+            out.push(format!("memories in {journals} of which memdir has only the history; for each, run: memdir --dir DIR forget WORDS"));
         }
         out.push("the hosts' own transcripts, memories and caches".to_owned());
         out.push("other machines, backups, exports, and the history of your shell".to_owned());
@@ -270,8 +338,17 @@ impl<'a> ForgetPlaces<'a> {
     }
 }
 
-/// The roots of all memories below the home directory, and of the team memories of known projects.
-fn other_roots(home: &Path) -> Vec<PathBuf> {
+/// The copies that installations made of the hosts' files.
+fn backups(home: &Path) -> Vec<PathBuf> {
+    // Receipts that cannot be read are found as a file of the home directory.
+    let receipts = Receipts::load(home).map(|receipts| receipts.installed).unwrap_or_default();
+    let backups = receipts.into_iter().flat_map(|receipt| receipt.files).flat_map(|file| file.backups);
+    backups.filter(|backup| backup.is_file()).collect()
+}
+
+/// The memories below the home directory, the inboxes, the mounts of the settings, and the team memories of known projects.
+fn other_mounts(settings: &Settings) -> Vec<Mount> {
+    let home = &settings.home.value;
     let mut roots = vec![home.join("user")];
     roots.extend(dirs(&home.join("projects")));
     roots.extend(dirs(&home.join("agents")));
@@ -285,32 +362,9 @@ fn other_roots(home: &Path) -> Vec<PathBuf> {
         let team = project_records::read(home, &id).map(|record| Places::team(&record.root));
         roots.extend(team.filter(|team| mounts::is_team(home, team)));
     }
+    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+    roots.extend(configured.iter().map(|mount| mount.root.clone()));
     roots.retain(|root| root.is_dir());
-    roots
-}
-
-/// The directories in a directory.
-fn dirs(dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut all: Vec<PathBuf> =
-        entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect();
-    all.sort();
-    all
-}
-
-/// The files below a directory.
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    let mut open = vec![dir.to_owned()];
-    while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => open.push(entry.path()),
-                Ok(kind) if kind.is_file() => all.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    all.sort();
-    all
+    let memories = roots.iter().map(|root| mounts::one_directory(settings, root, &configured));
+    memories.chain(mounts::all_inboxes(settings)).collect()
 }

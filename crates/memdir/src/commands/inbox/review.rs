@@ -37,6 +37,12 @@ pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutpu
             Choice::Quit => break,
         }
     }
+    if decided.is_empty() && count > 0 {
+        return Ok(CommandOutput::new(Decisions { decided }, |_, printer| {
+            printer.note("nothing was decided");
+            Ok(())
+        }));
+    }
     Ok(CommandOutput::new(Decisions { decided }, show::decisions))
 }
 

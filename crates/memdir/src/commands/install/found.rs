@@ -1,5 +1,5 @@
 //! What `memdir install` finds on the machine that a memory could begin with: memories of other programs, conversations, and what is
-//! wrong in the memories. Counts files and rows, within a time limit, and changes nothing: each finding names the command to run.
+//! wrong in the memories. Reads within a time limit, and changes nothing: each finding names the command to run.
 
 use super::own_memory::Place;
 use crate::{
@@ -10,8 +10,11 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_chats::{Reader, count_claude_mem};
-use memdir_core::{Actor, Check, CheckRule, Checked, Memdir, Mount, Project, Source, internal::base::time::Deadline};
+use memdir_chats::{Reader, SearchedProject, candidates, count_claude_mem};
+use memdir_core::{
+    Actor, Check, CheckRule, Checked, Memdir, Mount, Project, Source,
+    internal::{base::time::Deadline, secrets},
+};
 use serde::Serialize;
 use std::{
     path::{Path, PathBuf},
@@ -39,6 +42,18 @@ pub(in crate::commands) struct Finding {
     pub(in crate::commands) what: String,
     /// The command to run next.
     pub(in crate::commands) command: String,
+    /// What is done about it on a terminal, if the person agrees.
+    #[serde(skip)]
+    pub(super) offer: Option<Offer>,
+}
+
+/// What can be done about a finding at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Offer {
+    /// Mount the memory with this name.
+    Adopt(String),
+    /// Archive and index the conversations.
+    Index,
 }
 
 /// What a finding is about.
@@ -49,6 +64,8 @@ pub(in crate::commands) enum FindingKind {
     Memories,
     /// Conversations that are not archived yet.
     Conversations,
+    /// Proposed memories: in the inbox, or in conversations that are not archived.
+    Candidates,
     /// Names of memories, files and commits that no longer exist.
     DeadReferences,
     /// Secrets in memories.
@@ -69,6 +86,7 @@ pub(super) fn find(place: &Place<'_>, hosts: &[&'static Host], chats_on: bool, s
         project: place.space.project.clone(),
         machine: place.machine.clone(),
         own_mounts: own_mounts(place.space),
+        inbox: place.space.mounts_only().into_iter().find(|mount| mount.source == Source::Inbox),
         memories: host_memories(place, hosts, settled),
         readers: hosts.iter().filter_map(|host| Some((host.title, host.transcripts?))).collect(),
         chats_on,
@@ -112,6 +130,8 @@ struct Search {
     project: Project,
     machine: Machine,
     own_mounts: Vec<Mount>,
+    /// The inbox of the project, unless candidates are off.
+    inbox: Option<Mount>,
     memories: Vec<HostMemory>,
     readers: Vec<(&'static str, &'static Reader)>,
     chats_on: bool,
@@ -120,12 +140,14 @@ struct Search {
 impl Search {
     /// Sends every finding, the cheapest first. A receiver that is gone ends it.
     fn run(&self, sender: &Sender<Finding>) {
-        let steps: [&dyn Fn() -> Vec<Finding>; 5] = [
+        let steps: [&dyn Fn() -> Vec<Finding>; 7] = [
             &|| self.conversations(),
             &|| self.memories.iter().filter_map(|memory| self.adoptable(memory)).collect(),
             &|| self.imports(),
+            &|| self.open_candidates().into_iter().collect(),
             &|| self.own_problems(),
             &|| self.memories.iter().flat_map(|memory| self.problems_in(memory)).collect(),
+            &|| self.new_candidates(),
         ];
         for finding in steps.iter().flat_map(|step| step()) {
             if sender.send(finding).is_err() {
@@ -138,28 +160,65 @@ impl Search {
     fn conversations(&self) -> Vec<Finding> {
         let archive = spaces::chat_archive(&self.settings);
         let roots = config::chat_roots(&self.settings.config.chats.folders);
-        let command = if self.chats_on { "memdir chats sync" } else { "memdir chats on" };
+        let command = self.index_command();
+        // What is off is turned on by its own question.
+        let offer = self.chats_on.then_some(Offer::Index);
         let count = |(title, reader): &(&'static str, &'static Reader)| {
             let sessions = (reader.open)(&roots)?.sessions().sessions;
             let new = sessions.iter().filter(|session| !archive.path(reader, &session.key).exists()).count() as u64;
             let what = format!("{} of {title}", counted(new, "conversation", "conversations"));
-            (new > 0).then(|| Finding { kind: FindingKind::Conversations, count: new, what, command: command.to_owned() })
+            let (command, offer) = (command.to_owned(), offer.clone());
+            (new > 0).then_some(Finding { kind: FindingKind::Conversations, count: new, what, command, offer })
         };
         self.readers.iter().filter_map(count).collect()
+    }
+
+    fn index_command(&self) -> &'static str {
+        if self.chats_on { "memdir chats sync" } else { "memdir chats on" }
+    }
+
+    /// The candidates that wait for a decision.
+    fn open_candidates(&self) -> Option<Finding> {
+        let inbox = self.inbox.as_ref().filter(|inbox| inbox.root.is_dir())?;
+        let memdir = spaces::open_mounts(&self.settings, std::slice::from_ref(inbox), &self.settings.actor.value).ok()?;
+        let count = memdir.inbox().ok()?.open.len() as u64;
+        let what = format!("{} in the inbox of this project", counted(count, "candidate", "candidates"));
+        (count > 0).then(|| Finding { kind: FindingKind::Candidates, count, what, command: "memdir inbox".to_owned(), offer: None })
+    }
+
+    /// The candidates in conversations of this project that are not archived. Of the kinds that one conversation shows alone.
+    fn new_candidates(&self) -> Vec<Finding> {
+        if self.inbox.is_none() {
+            return Vec::new();
+        }
+        let archive = spaces::chat_archive(&self.settings);
+        let roots = config::chat_roots(&self.settings.config.chats.folders);
+        let project = SearchedProject { project: self.project.clone(), worktrees: self.settings.config.worktrees };
+        let one = |(title, reader): &(&'static str, &'static Reader)| {
+            let source = (reader.open)(&roots)?;
+            let is_new = |key: &str| !archive.path(reader, key).exists();
+            let found = candidates::find_in_transcripts(source.as_ref(), &project, &is_new, &secrets::redact_strict, &|| false);
+            let count = found.iter().filter(|candidate| self.settings.config.inbox.adds(candidate.kind)).count() as u64;
+            let what = format!("{} for memories in conversations of {title}", counted(count, "candidate", "candidates"));
+            let command = self.index_command().to_owned();
+            (count > 0).then_some(Finding { kind: FindingKind::Candidates, count, what, command, offer: None })
+        };
+        self.readers.iter().filter_map(one).collect()
     }
 
     fn adoptable(&self, memory: &HostMemory) -> Option<Finding> {
         let count = adopt::count_mounted(memory, &self.machine) as u64;
         let what = format!("{} ({})", counted(count, "memory", "memories"), memory.title);
         let command = format!("memdir adopt {}", memory.name);
-        (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command })
+        let offer = Some(Offer::Adopt(memory.name.to_string()));
+        (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command, offer })
     }
 
     /// The memories of programs that are imported by name.
     fn imports(&self) -> Vec<Finding> {
         let finding = |count: u64, what: String, program: &str, path: &Path| {
             let command = Shell::Posix.line("memdir", &["import".to_owned(), program.to_owned(), path.display().to_string()]);
-            (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command })
+            (count > 0).then_some(Finding { kind: FindingKind::Memories, count, what, command, offer: None })
         };
         let is_imported = |topic: &str| self.own_mounts.iter().any(|mount| mount.root.join(topic).is_dir());
         let database = self.machine.home.join(".claude-mem/claude-mem.db");
@@ -206,7 +265,7 @@ impl Search {
         ];
         let finding = |(kind, count, one, many): (FindingKind, u64, &str, &str)| {
             let what = format!("{} in memories{place}", counted(count, one, many));
-            (count > 0).then(|| Finding { kind, count, what, command: command.to_owned() })
+            (count > 0).then(|| Finding { kind, count, what, command: command.to_owned(), offer: None })
         };
         rows.into_iter().filter_map(finding).collect()
     }

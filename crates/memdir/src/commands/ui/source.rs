@@ -5,13 +5,16 @@ use crate::{
     commands::{chats, config, doctor, install, rules},
     config::Settings,
     exit::Failure,
+    hook::{RunningChat, chat_ending, project_relative},
     mounts::chat_archive,
     prompt_section,
     scope::Scope,
 };
 use memdir_chats::ArchivedChat;
-use memdir_core::{Error, Memdir, Result, ResumeCommand, internal::operations::ledger::TripwireCounts};
-use memdir_server::{ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow};
+use memdir_core::{Clock as _, Error, Memdir, Result, ResumeCommand, SystemClock, internal::operations::ledger::TripwireCounts};
+use memdir_server::{
+    ChatEnd, ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow,
+};
 
 /// This machine.
 pub(super) struct LocalSource {
@@ -41,6 +44,17 @@ impl PageSource for LocalSource {
         let (chat, _) = archive.find_part(id)?;
         let text = archive.text(chat.host, &chat.key)?.unwrap_or_default();
         Ok(ChatText { row: chat_row(&chat), text: chats::show::body(&text).to_owned() })
+    }
+
+    fn left_off(&self) -> Result<Option<ChatEnd>> {
+        let scope = self.scope()?;
+        let Some(end) = chat_ending(&self.settings, &scope, RunningChat::default(), SystemClock.now()) else { return Ok(None) };
+        Ok(Some(ChatEnd {
+            row: chat_row(&end.chat),
+            changed: end.changed.iter().map(|file| project_relative(file, &scope)).collect(),
+            ran: end.ran.into_iter().map(|ran| (ran.line, ran.failed)).collect(),
+            message: end.message,
+        }))
     }
 
     fn rules(&self, memdir: &Memdir) -> Result<Vec<RuleRow>> {

@@ -15,25 +15,52 @@ use crate::base::{
 };
 use std::{
     collections::{HashMap, HashSet},
-    fs,
+    fs, io,
     path::PathBuf,
 };
+
+/// A log without the words.
+struct Rewritten {
+    rewrite: Rewrite,
+    /// The number of texts and names that are not in it any more.
+    count: usize,
+    /// The names of the files whose texts had the words.
+    files: HashSet<String>,
+}
 
 impl Journal {
     /// Returns the number of versions and names that have the words.
     pub(crate) fn count_with(&self, phrase: &Phrase) -> Result<usize> {
         let Some(opened) = &self.opened else { return Ok(0) };
-        // Nearly every journal has none of the words, and the texts need not be put together. A text may be recorded in pieces, so the
-        // bytes alone decide nothing if a first piece of the words is in them.
-        let (_, count) = self.without(phrase)?;
+        let Rewritten { count, .. } = self.without(phrase, &HashSet::new())?;
         let damaged = self.damaged_with(phrase).len();
         let tail = opened.log.bytes(opened.covered, opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))?)?;
         Ok(count + damaged + usize::from(phrase.is_in(&tail)))
     }
 
+    /// Whether a record names a directory with the words: changes of several mounts do. They are needed to settle such a change, so
+    /// they stay. Damaged bytes count as well.
+    pub(crate) fn names_directory(&self, phrase: &Phrase) -> Result<bool> {
+        let Some(opened) = &self.opened else { return Ok(false) };
+        let mut is_named = false;
+        opened.log.pieces(START, opened.covered, &mut |piece| {
+            is_named |= match piece {
+                LogPiece::Hole(from, end) => phrase.is_in(opened.log.bytes(from, end)?),
+                LogPiece::Record(placed) => {
+                    let others = placed.record.parts.iter().flat_map(|part| [&part.journal, &part.lock].into_iter().chain(&part.links));
+                    let mut paths = placed.record.roots().chain(others.map(PathBuf::as_path));
+                    paths.any(|path| phrase.is_in(path.as_os_str().as_encoded_bytes()))
+                }
+            };
+            Ok(())
+        })?;
+        Ok(is_named)
+    }
+
     /// Rewrites the log without the texts that have the words, and returns their number. Only for the holder of the mount's lock, with
-    /// no unfinished change. The new log replaces the old one in one step.
-    pub(crate) fn forget(&mut self, phrase: &Phrase) -> Result<usize> {
+    /// no unfinished change. The new log replaces the old one in one step. With `derived_names`, the names of files follow from their
+    /// texts and are forgotten with them.
+    pub(crate) fn forget(&mut self, phrase: &Phrase, derived_names: bool) -> Result<usize> {
         self.ready_to_write()?;
         if self.unfinished()?.is_some() {
             return Err(Error::Unavailable {
@@ -43,7 +70,10 @@ impl Journal {
         }
         // Damaged bytes are set aside, where they are forgotten as a whole.
         self.repair()?;
-        let (rewrite, count) = self.without(phrase)?;
+        let Rewritten { mut rewrite, mut count, files } = self.without(phrase, &HashSet::new())?;
+        if derived_names && !files.is_empty() {
+            Rewritten { rewrite, count, .. } = self.without(phrase, &files)?;
+        }
         let mut forgotten = count;
         if count > 0 {
             let path = self.opened.as_ref().ok_or_else(not_open)?.log.path.clone();
@@ -63,18 +93,21 @@ impl Journal {
         // Both are derived, and name files.
         for name in ["heads", "seen"] {
             let path = self.dir.join(name);
-            if fs::read(&path).is_ok_and(|bytes| phrase.is_in(&bytes)) {
-                fs::remove_file(&path).map_err(|e| Error::io("remove", &path, e))?;
+            if (derived_names && count > 0) || fs::read(&path).is_ok_and(|bytes| phrase.is_in(&bytes)) {
+                match fs::remove_file(&path) {
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &path, e)),
+                    _ => {}
+                }
             }
         }
         Ok(forgotten)
     }
 
-    /// Writes the log anew in memory, and returns the number of texts and names that are not in it any more.
-    fn without(&self, phrase: &Phrase) -> Result<(Rewrite, usize)> {
+    /// Writes the log anew in memory, without texts that have the words, and without names that have them or are among `names`.
+    fn without(&self, phrase: &Phrase, names: &HashSet<String>) -> Result<Rewritten> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let (mut rewrite, mut texts, mut count) = (Rewrite::default(), Texts::default(), 0);
-        let mut names: HashMap<String, String> = HashMap::new();
+        let mut new_names: HashMap<String, String> = HashMap::new();
         let mut forgotten_files: HashSet<String> = HashSet::new();
         opened.log.pieces(START, opened.covered, &mut |piece| {
             let LogPiece::Record(placed) = piece else { return Ok(()) };
@@ -91,6 +124,7 @@ impl Journal {
                     FileBody::Removed { last } => {
                         if last.as_ref().is_some_and(|known| phrase.is_in(&known.bytes)) {
                             *last = None;
+                            forgotten_files.insert(file.p.clone());
                             count += 1;
                         }
                         false
@@ -106,10 +140,10 @@ impl Journal {
                     *body = FileBody::Raw(Vec::new(), Vec::new());
                     count += 1;
                 }
-                if phrase.is_in(&file.p) {
-                    let name = match names.get(&file.p) {
+                if phrase.is_in(&file.p) || names.contains(&file.p) {
+                    let name = match new_names.get(&file.p) {
                         Some(name) => name.clone(),
-                        None => names.entry(file.p.clone()).or_insert(format!("forgotten/{}.md", new_id()?)).clone(),
+                        None => new_names.entry(file.p.clone()).or_insert(format!("forgotten/{}.md", new_id()?)).clone(),
                     };
                     file.p = name;
                     count += 1;
@@ -122,7 +156,7 @@ impl Journal {
             rewrite.copy(&record, &bodies, Progress::Done);
             Ok(())
         })?;
-        Ok((rewrite, count))
+        Ok(Rewritten { rewrite, count, files: forgotten_files })
     }
 
     /// The files with damaged bytes that have the words.

@@ -112,7 +112,7 @@ impl Journal {
             file.depth > 0
         })?;
         if is_forgotten {
-            return Err(Error::no_change(format!("version {} of {path} was forgotten; nothing can bring it back", version.short())));
+            return Err(Error::no_change(format!("version {} of {path} was forgotten and cannot be restored", version.short())));
         }
         if chain.is_empty() && !is_before {
             return Ok(None);

@@ -1,0 +1,471 @@
+//! One change: a transaction on one connection, from the lock of its namespaces to the commit. The plan reads on the same connection.
+
+use crate::{
+    claim::{self, IdempotencyKey},
+    database::{Database, Pauses, Session},
+    failure::{Failure, FailureKind},
+    history, reads,
+    space::{Space, Spot},
+    sql,
+};
+use deadpool_postgres::Object;
+use memdir_core::{
+    Access, Change, ChangeId, Error, FileChange, FileEdit, Intent, MemoryPath, MountInfo, Result, Stamp, Stored, Version, View,
+    internal::{
+        base::time::Deadline,
+        store::{Plan, Walk, stop::Stop},
+    },
+};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio_postgres::types::ToSql;
+
+/// How often a lock that is waited for looks at the caller's cancellation.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// What every attempt of a change needs.
+pub(crate) struct ChangeJob<'a> {
+    pub(crate) database: &'a Database,
+    pub(crate) space: &'a Space,
+    pub(crate) stop: &'a Stop,
+    pub(crate) key: Option<&'a IdempotencyKey>,
+    pub(crate) intent: &'a Intent,
+    pub(crate) namespaces: BTreeSet<String>,
+    pub(crate) deadline: Deadline,
+}
+
+/// A locked namespace: its sequence and its place in the order before the change.
+type Locked = BTreeMap<String, (i64, i64)>;
+
+/// One file of a change that is about to be written.
+struct Write {
+    spot: Spot,
+    edit: FileEdit,
+    before: Option<Version>,
+}
+
+/// How an attempt ended.
+enum Attempt {
+    Committed(Change),
+    /// There was nothing to change, or an earlier attempt made the change.
+    Unchanged(Change),
+    /// The connection was lost during the commit: the server may have committed this change.
+    Unknown(Change, Failure),
+}
+
+impl ChangeJob<'_> {
+    /// Makes the change. After a temporary failure everything is done again, the plan included. If the outcome of a commit is not known,
+    /// the next attempt looks for the change's id under the same locks: no transaction of this change can still be running then.
+    pub(crate) fn run(&self, plan: &mut Plan<'_>) -> Result<Change> {
+        let mut pauses = Pauses::new(self.database.retry_for());
+        let mut unknown: Option<Change> = None;
+        let mut id = ChangeId::generate()?;
+        loop {
+            let failure = match self.attempt(&id, unknown.as_ref(), plan) {
+                Ok(Attempt::Committed(change) | Attempt::Unchanged(change)) => return Ok(change),
+                Ok(Attempt::Unknown(change, failure)) => {
+                    unknown = Some(change);
+                    failure
+                }
+                Err(failure) => failure,
+            };
+            let may_retry = match failure.kind {
+                // Another change of the namespace has this id.
+                FailureKind::Duplicate if unknown.is_none() => {
+                    id = ChangeId::generate()?;
+                    true
+                }
+                _ => failure.is_temporary(),
+            };
+            if !may_retry || !pauses.wait(self.database, self.stop) {
+                return Err(self.error(failure, unknown));
+            }
+        }
+    }
+
+    fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
+        if let Some(change) = unknown {
+            let why = format!("the connection was lost during the commit ({}); see the history for its id", failure.error);
+            return Error::Unavailable { what: format!("it is not known whether change {} was made", change.id), why };
+        }
+        if failure.kind == FailureKind::Locked {
+            let root = self.namespaces.first().map(|namespace| crate::space::root(&self.space.tenant, namespace));
+            return Error::Busy { path: root.unwrap_or_default(), waited_secs: self.deadline.limit().as_secs(), holder: None };
+        }
+        failure.error
+    }
+
+    fn attempt(&self, id: &ChangeId, unknown: Option<&Change>, plan: &mut Plan<'_>) -> Result<Attempt, Failure> {
+        self.stop.check()?;
+        let left = self.deadline.left().max(Duration::from_millis(1));
+        // A wait for a lock counts as the time of its statement.
+        let limit = left + self.database.answer_limit();
+        let parameters = [("lock_timeout", left.as_millis().to_string()), ("statement_timeout", limit.as_millis().to_string())];
+        let session = self.database.block_on(self.database.change_session(&self.space.tenant, &parameters))?;
+        let attempted = self.attempt_in(&session, limit, id, unknown, plan);
+        match &attempted {
+            Ok(Attempt::Committed(_)) => session.finish(),
+            Ok(Attempt::Unknown(..)) => session.discard(),
+            Err(failure) if failure.ended_connection() || self.stop.is_stopped() => {
+                // The server may still wait for a lock.
+                self.database.cancel(&session);
+                session.discard();
+            }
+            // Dropping the session rolls back.
+            Ok(Attempt::Unchanged(_)) | Err(_) => {}
+        }
+        attempted
+    }
+
+    fn attempt_in(
+        &self,
+        session: &Session,
+        limit: Duration,
+        id: &ChangeId,
+        unknown: Option<&Change>,
+        plan: &mut Plan<'_>,
+    ) -> Result<Attempt, Failure> {
+        let client = session.client()?;
+        let (claimed, locked) = self.lock(client, id, limit)?;
+        if let Some(earlier) = claimed.as_ref().or_else(|| unknown.map(|change| &change.id)) {
+            let mut recorded = self.database.block_on(history::load(client, self.space, std::slice::from_ref(&earlier.0)))?;
+            if let Some(change) = recorded.pop() {
+                return Ok(Attempt::Unchanged(change));
+            }
+            if claimed.is_some() {
+                // The claimed change had nothing to change.
+                return Ok(Attempt::Unchanged(self.new_change(earlier.clone(), Vec::new())));
+            }
+        }
+        let view = PlanView { job: self, client, failed: RefCell::new(None) };
+        let planned = plan(&view);
+        // A plan may go on after a read failed, with less than there is.
+        if let Some(failure) = view.failed.into_inner() {
+            return Err(failure);
+        }
+        let edits = planned?;
+        self.stop.check()?;
+        let writes = self.check(client, edits, &locked)?;
+        let change = self.new_change(id.clone(), writes.iter().map(file_change).collect());
+        if writes.is_empty() && self.key.is_none() {
+            return Ok(Attempt::Unchanged(change));
+        }
+        match self.database.block_on(write(client, self, &change, &writes, &locked)) {
+            Ok(()) => Ok(Attempt::Committed(change)),
+            Err(failure) if failure.ended_connection() => Ok(Attempt::Unknown(change, failure)),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Claims the idempotency key, then locks the namespaces. Returns the change that claimed the key earlier.
+    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, Locked), Failure> {
+        let work = async {
+            let claimed = match self.key {
+                Some(key) => claim::claim(client, &self.space.tenant, key, id).await?,
+                None => None,
+            };
+            if claimed.is_some() {
+                return Ok((claimed, Locked::new()));
+            }
+            Ok((None, lock_namespaces(client, &self.space.tenant, &self.namespaces).await?))
+        };
+        let stopped = async {
+            while !self.stop.is_stopped() {
+                tokio::time::sleep(STOP_CHECK).await;
+            }
+        };
+        self.database.block_within(limit, async {
+            tokio::select! {
+                locked = work => locked,
+                () = stopped => Err(self.stop.check().err().map_or_else(|| Failure::disconnected("stopped"), Failure::from)),
+            }
+        })
+    }
+
+    fn new_change(&self, id: ChangeId, mut files: Vec<FileChange>) -> Change {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Change {
+            id,
+            at: self.intent.at,
+            actor: self.intent.actor.clone(),
+            verb: self.intent.verb,
+            undoes: self.intent.undoes.clone(),
+            files,
+            elsewhere: Vec::new(),
+            incomplete: false,
+            after_damage: false,
+        }
+    }
+
+    /// Refuses edits that the mounts do not allow; drops edits that change nothing.
+    fn check(&self, client: &Object, edits: Vec<FileEdit>, locked: &Locked) -> Result<Vec<Write>, Failure> {
+        let mut spots = Vec::new();
+        for edit in &edits {
+            let spot = self.space.spot(&edit.path)?;
+            self.space.check_writable(&spot, &|| self.exists(client, &spot))?;
+            if !locked.contains_key(self.space.namespace(&spot)) {
+                let why = "its namespace is not locked for this change".into();
+                return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
+            }
+            let size = edit.bytes.as_ref().map_or(0, Vec::len);
+            let limit = self.space.infos[spot.mount].file_bytes;
+            if size > limit {
+                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 }.into());
+            }
+            spots.push(spot);
+        }
+        let wanted = spots.iter().map(|spot| (self.space.namespace(spot), spot.rel.as_str()));
+        let found = self.database.block_on(reads::get_exact(client, self.space, wanted))?;
+        let mut writes = Vec::new();
+        for (edit, spot) in edits.into_iter().zip(spots) {
+            let before = found.get(&(self.space.namespace(&spot).to_owned(), spot.rel.clone()));
+            if before.map(|document| &document.bytes) != edit.bytes.as_ref() {
+                writes.push(Write { before: before.map(|document| document.version), spot, edit });
+            }
+        }
+        self.database.block_on(check_places(client, self.space, &writes))?;
+        Ok(writes)
+    }
+
+    fn exists(&self, client: &Object, spot: &Spot) -> Result<bool> {
+        let wanted = std::iter::once((self.space.namespace(spot), spot.rel.as_str()));
+        let found = self.database.block_on(reads::get_exact(client, self.space, wanted)).map_err(|failure| failure.error)?;
+        Ok(!found.is_empty())
+    }
+}
+
+/// Locks namespaces in their order, and creates those that do not exist.
+pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &BTreeSet<String>) -> Result<Locked, Failure> {
+    let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+    let statement = client.prepare_cached(sql::LOCK).await?;
+    let mut rows = client.query(&statement, &[&tenant, &names]).await?;
+    if rows.len() < names.len() {
+        client.execute(sql::ADD_NAMESPACES, &[&tenant, &names]).await?;
+        rows = client.query(&statement, &[&tenant, &names]).await?;
+    }
+    rows.iter().map(|row| Ok((row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?)))).collect()
+}
+
+/// Refuses a file at the place of a folder, and a file in a folder at the place of a file: no directory could hold both.
+async fn check_places(client: &Object, space: &Space, writes: &[Write]) -> Result<(), Failure> {
+    let (mut namespaces, mut paths, mut folders) = (Vec::new(), Vec::new(), Vec::new());
+    let mut wanted = |namespace: &str, path: &str, is_folder: bool| {
+        namespaces.push(namespace.to_owned());
+        paths.push(path.to_owned());
+        folders.push(is_folder);
+    };
+    for write in writes.iter().filter(|write| write.edit.bytes.is_some() && write.before.is_none()) {
+        let (namespace, rel) = (space.namespace(&write.spot), write.spot.rel.as_str());
+        wanted(namespace, rel, true);
+        rel.match_indices('/').for_each(|(slash, _)| wanted(namespace, &rel[..slash], false));
+    }
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let statement = client.prepare_cached(sql::TAKEN).await?;
+    let taken = client.query(&statement, &[&space.tenant, &namespaces, &paths, &folders]).await?;
+    let taken = taken.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<Vec<(String, bool)>, Failure>>()?;
+    // A folder that this change itself creates.
+    let new_folder = || {
+        let is_folder =
+            |n: usize| (0..paths.len()).any(|other| !folders[other] && (&namespaces[other], &paths[other]) == (&namespaces[n], &paths[n]));
+        (0..paths.len()).find(|n| folders[*n] && is_folder(*n)).map(|n| (paths[n].clone(), true))
+    };
+    match taken.into_iter().next().or_else(new_folder) {
+        Some((path, true)) => Err(Error::bad_path(path, "it is a folder; use another name").into()),
+        Some((path, false)) => Err(Error::bad_path(path, "a component of it is a file, not a directory; use another name").into()),
+        None => Ok(()),
+    }
+}
+
+/// Writes a change and commits, in one round trip. A lost connection means that the outcome is unknown.
+async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[Write], locked: &Locked) -> Result<(), Failure> {
+    let tenant = &job.space.tenant;
+    let touched: BTreeSet<&str> = writes.iter().map(|write| job.space.namespace(&write.spot)).collect();
+    let namespaces: Vec<&str> = touched.into_iter().collect();
+    let next = |namespace: &str| locked.get(namespace).map_or(1, |(sequence, _)| sequence + 1);
+    let sequences: Vec<i64> = namespaces.iter().map(|namespace| next(namespace)).collect();
+    // After everything that is older in any of the namespaces, whatever the clock says.
+    let clock: i64 = client.query_one(&client.prepare_cached(sql::CLOCK).await?, &[]).await?.try_get(0)?;
+    let newest = namespaces.iter().filter_map(|namespace| locked.get(*namespace)).map(|(_, recorded)| *recorded).max().unwrap_or(0);
+    let recorded = clock.max(newest + 1);
+    let (at_ms, at_ns) = (change.at.as_millisecond(), i64::try_from(change.at.as_nanosecond()).unwrap_or(i64::MAX));
+
+    let files: Vec<ChangedFile<'_>> = writes
+        .iter()
+        .map(|write| ChangedFile::new(job.space, write, next(job.space.namespace(&write.spot))))
+        .collect::<Result<_, Failure>>()?;
+    let all = Columns::new(files.iter());
+    let put = Columns::new(files.iter().filter(|file| file.bytes.is_some()));
+    let gone = Columns::new(files.iter().filter(|file| file.bytes.is_none()));
+    // PostgreSQL stores every character but this one.
+    let without_nul = |text: &str| text.replace('\0', "\u{fffd}");
+    let (actor, session) = (without_nul(&change.actor.name), change.actor.session.as_deref().map(without_nul));
+    let undoes = change.undoes.as_ref().map(|id| &id.0);
+    let verb = history::to_name(&change.verb)?;
+    let mut statements: Vec<(&str, Vec<&(dyn ToSql + Sync)>)> = Vec::new();
+    if !writes.is_empty() {
+        statements.push((
+            sql::ADD_CHANGES,
+            vec![tenant, &namespaces, &sequences, &change.id.0, &recorded, &at_ms, &actor, &session, &verb, &undoes],
+        ));
+        statements.push((sql::ADD_FILES, vec![tenant, &all.namespaces, &all.sequences, &all.paths, &all.roles, &all.before, &all.after]));
+        statements.push((sql::ADVANCE, vec![tenant, &namespaces, &sequences, &recorded]));
+    }
+    if !gone.paths.is_empty() {
+        statements.push((sql::REMOVE_DOCUMENTS, vec![tenant, &gone.namespaces, &gone.paths]));
+    }
+    if !put.paths.is_empty() {
+        statements.push((sql::PUT_VERSIONS, vec![tenant, &put.namespaces, &put.paths, &put.after, &put.bytes]));
+        let columns: Vec<&(dyn ToSql + Sync)> = vec![tenant, &put.namespaces, &put.paths, &put.after, &put.bytes, &at_ns, &put.sequences];
+        statements.push((sql::PUT_DOCUMENTS, columns));
+    }
+    let mut prepared = Vec::new();
+    for (text, parameters) in &statements {
+        prepared.push((client.prepare_cached(text).await?, parameters));
+    }
+    // Everything is prepared, so that the requests are sent in this order and the commit comes last. If one of them fails, the server
+    // takes the commit as a rollback.
+    let writing = prepared.iter().map(|(statement, parameters)| client.execute(statement, parameters));
+    let (written, committed) = tokio::join!(biased; futures_util::future::join_all(writing), client.batch_execute("commit"));
+    for written in written {
+        written?;
+    }
+    Ok(committed?)
+}
+
+/// The columns of one changed file.
+struct ChangedFile<'a> {
+    namespace: &'a str,
+    path: &'a str,
+    sequence: i64,
+    role: String,
+    before: Option<[u8; 16]>,
+    after: Option<[u8; 16]>,
+    bytes: Option<&'a [u8]>,
+}
+
+impl<'a> ChangedFile<'a> {
+    fn new(space: &'a Space, write: &'a Write, sequence: i64) -> Result<Self, Failure> {
+        let bytes = write.edit.bytes.as_deref();
+        Ok(ChangedFile {
+            namespace: space.namespace(&write.spot),
+            path: &write.spot.rel,
+            sequence,
+            role: history::to_name(&write.edit.role)?,
+            before: write.before.map(Version::to_bytes),
+            after: bytes.map(|bytes| Version::from_content(bytes).to_bytes()),
+            bytes,
+        })
+    }
+}
+
+/// The same as arrays, one for each column.
+#[derive(Default)]
+struct Columns<'a> {
+    namespaces: Vec<&'a str>,
+    paths: Vec<&'a str>,
+    sequences: Vec<i64>,
+    roles: Vec<&'a str>,
+    before: Vec<Option<&'a [u8]>>,
+    after: Vec<Option<&'a [u8]>>,
+    bytes: Vec<Option<&'a [u8]>>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(files: impl Iterator<Item = &'a ChangedFile<'a>>) -> Self {
+        let mut columns = Columns::default();
+        for file in files {
+            columns.namespaces.push(file.namespace);
+            columns.paths.push(file.path);
+            columns.sequences.push(file.sequence);
+            columns.roles.push(&file.role);
+            columns.before.push(file.before.as_ref().map(<[u8; 16]>::as_slice));
+            columns.after.push(file.after.as_ref().map(<[u8; 16]>::as_slice));
+            columns.bytes.push(file.bytes);
+        }
+        columns
+    }
+}
+
+fn file_change(write: &Write) -> FileChange {
+    FileChange {
+        path: write.edit.path.clone(),
+        role: write.edit.role,
+        before: write.before,
+        after: write.edit.bytes.as_deref().map(Version::from_content),
+    }
+}
+
+/// What a plan reads: on the connection of the change, under its locks.
+struct PlanView<'a> {
+    job: &'a ChangeJob<'a>,
+    client: &'a Object,
+    /// The first read that failed.
+    failed: RefCell<Option<Failure>>,
+}
+
+impl PlanView<'_> {
+    fn read<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T> {
+        self.job.stop.check()?;
+        self.job.database.block_on(work).map_err(|failure| {
+            let error = Error::Unavailable { what: "the database".into(), why: failure.error.to_string() };
+            if !failure.is_temporary() {
+                return failure.error;
+            }
+            self.failed.borrow_mut().get_or_insert(failure);
+            error
+        })
+    }
+}
+
+impl View for PlanView<'_> {
+    fn mounts(&self) -> &[MountInfo] {
+        &self.job.space.infos
+    }
+
+    fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        Ok(self.get_many(std::slice::from_ref(path))?.pop().flatten())
+    }
+
+    fn get_many(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>> {
+        self.read(reads::get_many(self.client, self.job.space, paths))
+    }
+
+    fn list(&self, under: &str) -> Result<Walk> {
+        self.read(reads::list(self.client, self.job.space, under))
+    }
+
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        self.read(reads::stamps(self.client, self.job.space, paths))
+    }
+
+    fn last_recorded(&self, path: &MemoryPath) -> Result<Option<(Version, u64)>> {
+        self.read(history::last_recorded(self.client, self.job.space, path))
+    }
+
+    fn check_writable(&self, path: &MemoryPath) -> Result<()> {
+        let spot = self.job.space.spot(path)?;
+        self.job.space.check_writable(&spot, &|| self.job.exists(self.client, &spot))
+    }
+
+    fn check_stopped(&self) -> Result<()> {
+        self.job.stop.check()
+    }
+}
+
+/// Refuses a change of a read-only mount before anything is locked.
+pub(crate) fn touched_namespaces(space: &Space, touches: &[MemoryPath]) -> Result<BTreeSet<String>> {
+    let mut namespaces = BTreeSet::new();
+    for path in touches {
+        let spot = space.spot(path)?;
+        if space.infos[spot.mount].access == Access::ReadOnly {
+            space.check_writable(&spot, &|| Ok(false))?;
+        }
+        namespaces.insert(space.namespace(&spot).to_owned());
+    }
+    Ok(namespaces)
+}

@@ -1,0 +1,114 @@
+//! What went wrong in the database, and whether the same work may be tried again.
+
+use deadpool_postgres::{PoolError, TimeoutType};
+use memdir_core::Error;
+use std::{error::Error as _, io};
+use tokio_postgres::error::{Severity, SqlState};
+
+/// A failed piece of work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) kind: FailureKind,
+}
+
+/// What a failure says about the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// It failed for good.
+    Final,
+    /// The server rolled it back; it may be tried again.
+    RolledBack,
+    /// The connection ended. If a commit was under way, its outcome is unknown.
+    Disconnected,
+    /// The server ended the connection for a reason that stays, such as a wrong password.
+    Refused,
+    /// The lock was not free in time.
+    Locked,
+    /// Another row has the same key.
+    Duplicate,
+}
+
+impl Failure {
+    pub(crate) fn disconnected(why: &str) -> Self {
+        Failure { error: unavailable(why.into()), kind: FailureKind::Disconnected }
+    }
+
+    /// Whether the connection is gone.
+    pub(crate) fn ended_connection(&self) -> bool {
+        matches!(self.kind, FailureKind::Disconnected | FailureKind::Refused)
+    }
+
+    /// Whether the work may be tried again.
+    pub(crate) fn is_temporary(&self) -> bool {
+        matches!(self.kind, FailureKind::RolledBack | FailureKind::Disconnected)
+    }
+}
+
+fn unavailable(why: String) -> Error {
+    Error::Unavailable { what: "the database".into(), why }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure { error, kind: FailureKind::Final }
+    }
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Failure { kind: kind(&error), error: to_error(&error) }
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            PoolError::Timeout(TimeoutType::Wait) => {
+                unavailable("all connections are in use; raise the number of connections, or try again".into()).into()
+            }
+            PoolError::Timeout(_) => Failure::disconnected("it did not answer in time"),
+            other => unavailable(other.to_string()).into(),
+        }
+    }
+}
+
+fn kind(error: &tokio_postgres::Error) -> FailureKind {
+    let Some(db) = error.as_db_error() else {
+        return if is_connection_error(error) { FailureKind::Disconnected } else { FailureKind::Final };
+    };
+    // A fatal error ends the connection: whether a commit was done before is not known.
+    let is_fatal = matches!(db.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    match db.code() {
+        &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW => FailureKind::Disconnected,
+        code if code.code().starts_with("08") => FailureKind::Disconnected,
+        &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => FailureKind::Disconnected,
+        // The server became a standby.
+        &SqlState::READ_ONLY_SQL_TRANSACTION => FailureKind::RolledBack,
+        &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => FailureKind::RolledBack,
+        &SqlState::LOCK_NOT_AVAILABLE => FailureKind::Locked,
+        &SqlState::UNIQUE_VIOLATION => FailureKind::Duplicate,
+        _ if is_fatal => FailureKind::Refused,
+        _ => FailureKind::Final,
+    }
+}
+
+fn is_connection_error(error: &tokio_postgres::Error) -> bool {
+    let by_io = error.source().is_some_and(|source| source.downcast_ref::<io::Error>().is_some());
+    // The crate has no name for a connection attempt that took too long, or that found no leader.
+    let text = error.to_string();
+    error.is_closed() || by_io || text.starts_with("timeout waiting for server") || text.starts_with("error connecting to server")
+}
+
+fn to_error(error: &tokio_postgres::Error) -> Error {
+    let Some(db) = error.as_db_error() else {
+        let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
+        return unavailable(why);
+    };
+    if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
+        return Error::Unavailable { what: "the tenant".into(), why: "it does not exist; create it first".into() };
+    }
+    // Details of an error may quote values, such as the text of a memory.
+    unavailable(format!("{} (SQLSTATE {})", db.message(), db.code().code()))
+}

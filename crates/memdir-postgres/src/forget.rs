@@ -1,0 +1,100 @@
+//! Forgetting: texts of the history that have certain words are removed, names and actors with them are replaced. The changes stay. Each
+//! namespace is done in one transaction under its lock.
+
+use crate::{change::lock_namespaces, database::Database, failure::Failure, space::Space, sql};
+use deadpool_postgres::Object;
+use memdir_core::{Access, ChangeId, Phrase, Result, internal::store::stop::Stop};
+use std::collections::BTreeSet;
+
+/// What has the words in the history of one namespace.
+#[derive(Default)]
+struct Found {
+    texts: Vec<(String, Vec<u8>)>,
+    names: Vec<(String, i64)>,
+    actors: Vec<(String, i64)>,
+}
+
+impl Found {
+    fn count(&self) -> usize {
+        let rows: i64 = self.names.iter().chain(&self.actors).map(|(_, rows)| rows).sum();
+        self.texts.len() + usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+}
+
+/// Returns the number of versions and names in the history that have the words.
+pub(crate) async fn count(client: &Object, space: &Space, phrase: &Phrase) -> Result<usize, Failure> {
+    let mut count = 0;
+    for namespace in writable_namespaces(space) {
+        count += find(client, &space.tenant, &namespace, phrase).await?.count();
+    }
+    Ok(count)
+}
+
+/// Removes them, and returns their number.
+pub(crate) fn forget(database: &Database, space: &Space, stop: &Stop, phrase: &Phrase) -> Result<usize> {
+    let mut count = 0;
+    for namespace in writable_namespaces(space) {
+        count += database.retry(stop, || {
+            database.block_on(async {
+                let session = database.change_session(&space.tenant, &[]).await?;
+                let client = session.client()?;
+                let locked = BTreeSet::from([namespace.clone()]);
+                lock_namespaces(client, &space.tenant, &locked).await?;
+                let count = forget_in(client, &space.tenant, &namespace, phrase).await?;
+                client.batch_execute("commit").await?;
+                session.finish();
+                Ok(count)
+            })
+        })?;
+    }
+    Ok(count)
+}
+
+fn writable_namespaces(space: &Space) -> BTreeSet<String> {
+    let writable = space.mounts.iter().zip(&space.infos).filter(|(_, info)| info.access == Access::ReadWrite);
+    writable.map(|(mount, _)| mount.namespace.clone()).collect()
+}
+
+async fn find(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -> Result<Found, Failure> {
+    let mut found = Found::default();
+    let page = client.prepare_cached(sql::PAGE_OF_TEXTS).await?;
+    let mut after: (String, Vec<u8>) = Default::default();
+    loop {
+        let rows = client.query(&page, &[&tenant, &namespace, &after.0, &after.1]).await?;
+        for row in &rows {
+            after = (row.try_get(0)?, row.try_get(1)?);
+            if row.try_get::<_, Option<&[u8]>>(2)?.is_some_and(|bytes| phrase.is_in(bytes)) {
+                found.texts.push(after.clone());
+            }
+        }
+        if rows.is_empty() {
+            break;
+        }
+    }
+    for (sql, with) in [(sql::RECORDED_NAMES, &mut found.names), (sql::ACTORS, &mut found.actors)] {
+        for row in client.query(sql, &[&tenant, &namespace]).await? {
+            let name: String = row.try_get(0)?;
+            if phrase.is_in(&name) {
+                with.push((name, row.try_get(1)?));
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn forget_in(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -> Result<usize, Failure> {
+    let found = find(client, tenant, namespace, phrase).await?;
+    for (path, version) in &found.texts {
+        client.execute(sql::FORGET_TEXT, &[&tenant, &namespace, path, version]).await?;
+    }
+    for (name, _) in &found.names {
+        let other = format!("forgotten/{}.md", ChangeId::generate()?);
+        client.execute(sql::RENAME_TEXTS, &[&tenant, &namespace, name, &other]).await?;
+        client.execute(sql::RENAME_FILES, &[&tenant, &namespace, name, &other]).await?;
+    }
+    for (actor, _) in &found.actors {
+        let redacted = phrase.redact(actor).unwrap_or_default();
+        client.execute(sql::RENAME_ACTOR, &[&tenant, &namespace, actor, &redacted]).await?;
+    }
+    Ok(found.count())
+}

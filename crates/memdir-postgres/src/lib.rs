@@ -1,0 +1,63 @@
+//! A second [`Store`](memdir_core::Store): the memories of many tenants on PostgreSQL 15 or later, for any number of stateless replicas.
+//!
+//! **What is stored.** A tenant has namespaces; a namespace is what a directory is on disk. `documents` has the current text of each
+//! file, `versions` every text that the history needs, `changes` and `change_files` the journal, `claims` the idempotency keys. The tenant
+//! comes first in every key and index, and the large tables are partitioned by its hash.
+//!
+//! **A change** is one transaction on one connection, which the plan's view uses too:
+//! 1. The idempotency key is claimed, if the caller gave one. A second request with it waits here.
+//! 2. The rows of the namespaces are locked, in the order of their names. They have the sequence, so that it has no gaps: a change that is
+//!    rolled back leaves it as it was. They also have the time of the last change; the next one is later, whatever the clock says, which
+//!    gives changes of several namespaces one place in the history of each.
+//! 3. The plan is called, its edits are checked and compared with what is stored.
+//! 4. All rows are written and committed in one round trip.
+//!
+//! **Failures.** Only lost connections and the states 57P01 to 57P03, 25006, 40001 and 40P01 are tried again, with growing pauses. If the
+//! connection is lost during the commit, the next attempt takes the same locks and looks for the change's id: a transaction that holds
+//! them has ended by then, so the id is there or the change was not made. Every connection has limits for statements, locks and idle
+//! transactions. A replica that is frozen inside a transaction loses its connection, and with it the locks.
+//!
+//! **Two walls between tenants.** Every statement names the tenant (`sql.rs`). Besides, each transaction sets `memdir.tenant`, and policies of
+//! row-level security show no other rows; without a tenant they show nothing. Connections use the role `memdir_app`, which owns nothing and
+//! has grants on the parent tables only: a policy of a parent does not protect direct reads of its partitions.
+//!
+//! **What is not here.** NOTIFY is never sent inside a write transaction: it serializes commits. Full-text search stays with the index
+//! on each replica.
+//!
+//! The trait is synchronous. One thread drives the connections; a caller waits on its own thread, which must not be one of an
+//! asynchronous runtime.
+//!
+//! ```no_run
+//! use memdir_core::{Actor, Memdir, MemoryPath, Write};
+//! use memdir_postgres::{Database, DatabaseSettings, NamespaceMount, PostgresStore};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> memdir_core::Result<()> {
+//! let settings = DatabaseSettings::new("postgres://localhost/memdir");
+//! Database::migrate(&settings)?;
+//! let database = Database::connect(&settings)?;
+//! database.create_tenant("acme")?;
+//! let store = PostgresStore::open(&database, "acme", &[NamespaceMount::new("", "projects/shop")])?;
+//! let memdir = Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None });
+//! memdir.write(&Write::create(MemoryPath::parse("notes/deploy")?, "Never deploy on Fridays.\n"))?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod change;
+mod claim;
+mod database;
+mod failure;
+mod forget;
+mod history;
+mod migrations;
+mod reads;
+mod space;
+mod sql;
+mod store;
+
+pub use claim::IdempotencyKey;
+pub use database::{Database, DatabaseSettings};
+pub use migrations::APP_ROLE;
+pub use space::NamespaceMount;
+pub use store::PostgresStore;

@@ -1,0 +1,118 @@
+//! The mounts of a store: each is a namespace of the tenant, with the same rules as a directory.
+
+use memdir_core::{
+    Error, MemoryPath, Mount, MountInfo, Result,
+    internal::store::{
+        files::MountRules,
+        mounts::{self, Prefixed},
+    },
+};
+use std::path::PathBuf;
+
+/// A namespace and how it is mounted.
+#[derive(Debug, Clone)]
+pub struct NamespaceMount {
+    /// The name of the namespace in its tenant, such as `projects/shop`.
+    pub namespace: String,
+    /// The prefix, the access and the rules. Its directories are not used.
+    pub mount: Mount,
+}
+
+impl NamespaceMount {
+    /// Creates a writable mount with an entrypoint.
+    pub fn new(prefix: &str, namespace: &str) -> Self {
+        NamespaceMount { namespace: namespace.to_owned(), mount: Mount::new(prefix, "", "") }
+    }
+}
+
+/// The mounts of one caller.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) tenant: String,
+    pub(crate) mounts: Vec<OpenMount>,
+    pub(crate) infos: Vec<MountInfo>,
+}
+
+/// A mount with its compiled rules.
+#[derive(Debug)]
+pub(crate) struct OpenMount {
+    pub(crate) namespace: String,
+    pub(crate) rules: MountRules,
+    pub(crate) shows_all: bool,
+}
+
+/// A file: the position of its mount, and the path there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) mount: usize,
+    pub(crate) rel: String,
+}
+
+impl Space {
+    pub(crate) fn new(tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
+        let mut mounts: Vec<&NamespaceMount> = mounts.iter().collect();
+        mounts.sort_by_key(|mount| mount.mount.prefix());
+        if let Some(pair) = mounts.windows(2).find(|pair| pair[0].mount.prefix == pair[1].mount.prefix) {
+            let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].mount.prefix);
+            return Err(Error::bad_input("mounts", why));
+        }
+        let mut space = Space { tenant: tenant.to_owned(), mounts: Vec::new(), infos: Vec::new() };
+        for NamespaceMount { namespace, mount } in mounts {
+            MemoryPath::parse(namespace).map_err(|error| Error::bad_input("namespace", error.to_string()))?;
+            let info = mount.info(root(tenant, namespace));
+            let shows_all = info.rules.is_empty() && mount.part.is_empty();
+            space.mounts.push(OpenMount { namespace: namespace.clone(), rules: MountRules::new(mount)?, shows_all });
+            space.infos.push(info);
+        }
+        Ok(space)
+    }
+
+    /// Returns the mount that owns a path, and the path there.
+    pub(crate) fn spot(&self, path: &MemoryPath) -> Result<Spot> {
+        match mounts::locate_index(&self.infos, path.as_str()) {
+            Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
+            None => {
+                let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
+                Err(Error::bad_path(path.as_str(), format!("it is not in a mount; names here begin with {}", known.join(", "))))
+            }
+        }
+    }
+
+    /// Returns the visible names of files that a name may mean: the exact one first, then the one with `.md`.
+    pub(crate) fn spellings(&self, spot: &Spot) -> Result<Vec<String>> {
+        let exact = MemoryPath::parse(&spot.rel)?;
+        let mut all = vec![exact.with_md().as_str().to_owned()];
+        if !exact.is_md() {
+            all.insert(0, spot.rel.clone());
+        }
+        all.retain(|rel| !self.mounts[spot.mount].rules.hides(rel));
+        Ok(all)
+    }
+
+    /// Returns the name of a file in the space.
+    pub(crate) fn named(&self, mount: usize, rel: &str) -> Result<MemoryPath> {
+        Ok(MemoryPath::parse(rel)?.prefixed(&self.infos[mount].prefix))
+    }
+
+    /// Fails if a file is not writable. `exists` tells whether it exists.
+    pub(crate) fn check_writable(&self, spot: &Spot, exists: &dyn Fn() -> Result<bool>) -> Result<()> {
+        self.mounts[spot.mount].rules.check_writable(&self.infos[spot.mount], &spot.rel, exists)
+    }
+
+    pub(crate) fn namespace(&self, spot: &Spot) -> &str {
+        &self.mounts[spot.mount].namespace
+    }
+
+    /// The namespaces of all mounts, sorted, without duplicates.
+    pub(crate) fn namespaces(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.mounts.iter().map(|mount| mount.namespace.clone()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+}
+
+/// Returns the path by which callers know a namespace. It is not a directory.
+pub(crate) fn root(tenant: &str, namespace: &str) -> PathBuf {
+    PathBuf::from(format!("postgres:{tenant}/{namespace}"))
+}

@@ -1,0 +1,164 @@
+//! Every statement of the store. Each names the tenant itself: row-level security is only the second wall.
+
+/// Sets the tenant until the end of the transaction, for row-level security.
+pub(crate) const SET_TENANT: &str = "select set_config('memdir.tenant', $1, true)";
+
+pub(crate) const SET_PARAMETER: &str = "select set_config($1, $2, true)";
+
+/// Documents by namespace and exact path.
+pub(crate) const GET: &str = "
+    select d.namespace, d.path, d.bytes, d.version, d.size, d.modified_ns, d.changed_ns, d.sequence
+    from unnest($2::text[], $3::text[]) as wanted (namespace, path)
+    join memdir.documents d on d.tenant = $1 and d.namespace = wanted.namespace and d.path = wanted.path";
+
+pub(crate) const STAMPS: &str = "
+    select d.namespace, d.path, d.version, d.size, d.modified_ns, d.changed_ns, d.sequence
+    from unnest($2::text[], $3::text[]) as wanted (namespace, path)
+    join memdir.documents d on d.tenant = $1 and d.namespace = wanted.namespace and d.path = wanted.path";
+
+/// Documents of a namespace.
+pub(crate) const LIST: &str = "
+    select path, size, modified_ns, changed_ns, sequence from memdir.documents
+    where tenant = $1 and namespace = $2 order by path limit $3";
+
+/// Documents of a namespace in a range of paths.
+pub(crate) const LIST_UNDER: &str = "
+    select path, size, modified_ns, changed_ns, sequence from memdir.documents
+    where tenant = $1 and namespace = $2 and path >= $4 and path < $5 order by path limit $3";
+
+/// Whether one of these paths exists as a file, or as a folder of files.
+pub(crate) const TAKEN: &str = "
+    select wanted.path, wanted.is_folder
+    from unnest($2::text[], $3::text[], $4::bool[]) as wanted (namespace, path, is_folder)
+    where exists (
+      select from memdir.documents d
+      where d.tenant = $1 and d.namespace = wanted.namespace
+        and d.path >= case when wanted.is_folder then wanted.path || '/' else wanted.path end
+        and d.path < case when wanted.is_folder then wanted.path || '0' else wanted.path || chr(1) end)";
+
+/// Locks namespaces, always in the same order.
+pub(crate) const LOCK: &str = "
+    select namespace, sequence, recorded_us from memdir.namespaces
+    where tenant = $1 and namespace = any($2) order by namespace for no key update";
+
+pub(crate) const ADD_NAMESPACES: &str = "
+    insert into memdir.namespaces (tenant, namespace)
+    select $1, n from unnest($2::text[]) as n order by n on conflict do nothing";
+
+pub(crate) const PUT_DOCUMENTS: &str = "
+    insert into memdir.documents (tenant, namespace, path, version, bytes, size, modified_ns, changed_ns, sequence)
+    select $1, f.namespace, f.path, f.version, f.bytes, octet_length(f.bytes), $6, $6, f.sequence
+    from unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[], $7::bigint[]) as f (namespace, path, version, bytes, sequence)
+    on conflict (tenant, namespace, path) do update set version = excluded.version, bytes = excluded.bytes, size = excluded.size,
+      modified_ns = excluded.modified_ns, changed_ns = excluded.changed_ns, sequence = excluded.sequence";
+
+/// A text that was forgotten and is written again is known again.
+pub(crate) const PUT_VERSIONS: &str = "
+    insert into memdir.versions (tenant, namespace, path, version, bytes, size)
+    select $1, f.namespace, f.path, f.version, f.bytes, octet_length(f.bytes)
+    from unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[]) as f (namespace, path, version, bytes)
+    on conflict (tenant, namespace, path, version) do update set bytes = excluded.bytes where versions.bytes is null";
+
+pub(crate) const REMOVE_DOCUMENTS: &str = "
+    delete from memdir.documents d using unnest($2::text[], $3::text[]) as f (namespace, path)
+    where d.tenant = $1 and d.namespace = f.namespace and d.path = f.path";
+
+pub(crate) const ADD_CHANGES: &str = "
+    insert into memdir.changes (tenant, namespace, sequence, change_id, recorded_us, at_ms, actor, session, verb, undoes, namespaces)
+    select $1, n.namespace, n.sequence, $4, $5, $6, $7, $8, $9, $10, $2
+    from unnest($2::text[], $3::bigint[]) as n (namespace, sequence)";
+
+pub(crate) const ADD_FILES: &str = "
+    insert into memdir.change_files (tenant, namespace, sequence, path, role, before, after)
+    select $1, f.namespace, f.sequence, f.path, f.role, f.before, f.after
+    from unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bytea[], $7::bytea[])
+      as f (namespace, sequence, path, role, before, after)";
+
+pub(crate) const ADVANCE: &str = "
+    update memdir.namespaces s set sequence = n.sequence, recorded_us = $4
+    from unnest($2::text[], $3::bigint[]) as n (namespace, sequence)
+    where s.tenant = $1 and s.namespace = n.namespace";
+
+/// The server's clock in microseconds, for the order among namespaces.
+pub(crate) const CLOCK: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
+
+pub(crate) const CLAIM: &str = "
+    insert into memdir.claims (tenant, caller, key, request, change_id) values ($1, $2, $3, $4, $5) on conflict do nothing";
+
+pub(crate) const CLAIMED: &str = "select request, change_id from memdir.claims where tenant = $1 and caller = $2 and key = $3";
+
+/// The newest changes of namespaces, each with its place in the order.
+pub(crate) const NEWEST: &str = "
+    select c.change_id, c.recorded_us from unnest($2::text[]) as n (namespace)
+    cross join lateral (
+      select change_id, recorded_us from memdir.changes
+      where tenant = $1 and namespace = n.namespace order by sequence desc limit $3) c";
+
+/// The changes whose id is in a range.
+pub(crate) const BY_ID: &str = "
+    select change_id, recorded_us from memdir.changes
+    where tenant = $1 and namespace = any($2) and change_id >= $3 and change_id < $4";
+
+/// The changes of a file, newest first.
+pub(crate) const OF_FILE: &str = "
+    select c.change_id, c.recorded_us from memdir.change_files f
+    join memdir.changes c on c.tenant = f.tenant and c.namespace = f.namespace and c.sequence = f.sequence
+    where f.tenant = $1 and f.namespace = $2 and f.path = $3 order by f.sequence desc limit $4";
+
+/// Changes by their ids, in the namespaces of a space.
+pub(crate) const CHANGES: &str = "
+    select change_id, recorded_us, at_ms, actor, session, verb, undoes, namespaces, namespace, sequence
+    from memdir.changes where tenant = $1 and namespace = any($2) and change_id = any($3)";
+
+/// The files of those changes.
+pub(crate) const CHANGED_FILES: &str = "
+    select c.change_id, f.namespace, f.path, f.role, f.before, f.after
+    from memdir.changes c
+    join memdir.change_files f on f.tenant = c.tenant and f.namespace = c.namespace and f.sequence = c.sequence
+    where c.tenant = $1 and c.namespace = any($2) and c.change_id = any($3)";
+
+/// Which of these names the history has.
+pub(crate) const RECORDED: &str = "
+    select p from unnest($3::text[]) as p
+    where exists (select from memdir.change_files f where f.tenant = $1 and f.namespace = $2 and f.path = p)";
+
+pub(crate) const TEXT_AT: &str =
+    "select path, bytes from memdir.versions where tenant = $1 and namespace = $2 and path = any($3) and version = $4";
+
+/// The last text of a file, also if the file was removed.
+pub(crate) const LAST_RECORDED: &str = "
+    select coalesce(f.after, f.before), v.size from (
+      select after, before from memdir.change_files
+      where tenant = $1 and namespace = $2 and path = $3 order by sequence desc limit 1) f
+    join memdir.versions v on v.tenant = $1 and v.namespace = $2 and v.path = $3 and v.version = coalesce(f.after, f.before)";
+
+pub(crate) const SEQUENCES: &str =
+    "select namespace, sequence, recorded_us from memdir.namespaces where tenant = $1 and namespace = any($2)";
+
+pub(crate) const COUNT_CHANGES: &str = "select count(distinct change_id) from memdir.changes where tenant = $1 and namespace = any($2)";
+
+pub(crate) const HISTORY_BYTES: &str =
+    "select coalesce(sum(size), 0)::bigint from memdir.versions where tenant = $1 and namespace = any($2) and bytes is not null";
+
+pub(crate) const SET_MODIFIED: &str = "
+    update memdir.documents d set modified_ns = f.modified_ns
+    from unnest($2::text[], $3::text[], $4::bytea[], $5::bigint[]) as f (namespace, path, version, modified_ns)
+    where d.tenant = $1 and d.namespace = f.namespace and d.path = f.path and d.version = f.version";
+
+/// Texts of the history, by pages in the order of the key.
+pub(crate) const PAGE_OF_TEXTS: &str = "
+    select path, version, bytes from memdir.versions
+    where tenant = $1 and namespace = $2 and (path, version) > ($3, $4) order by path, version limit 64";
+
+pub(crate) const FORGET_TEXT: &str =
+    "update memdir.versions set bytes = null where tenant = $1 and namespace = $2 and path = $3 and version = $4";
+
+pub(crate) const RECORDED_NAMES: &str = "select path, count(*) from memdir.change_files where tenant = $1 and namespace = $2 group by path";
+
+pub(crate) const RENAME_FILES: &str = "update memdir.change_files set path = $4 where tenant = $1 and namespace = $2 and path = $3";
+
+pub(crate) const RENAME_TEXTS: &str = "update memdir.versions set path = $4 where tenant = $1 and namespace = $2 and path = $3";
+
+pub(crate) const ACTORS: &str = "select actor, count(*) from memdir.changes where tenant = $1 and namespace = $2 group by actor";
+
+pub(crate) const RENAME_ACTOR: &str = "update memdir.changes set actor = $4 where tenant = $1 and namespace = $2 and actor = $3";

@@ -1,0 +1,151 @@
+//! The [`Store`] of a tenant's namespaces.
+
+use crate::{
+    change::{self, ChangeJob},
+    claim::IdempotencyKey,
+    database::Database,
+    failure::Failure,
+    forget, history, reads,
+    space::{NamespaceMount, Space},
+    sql,
+};
+use deadpool_postgres::Object;
+use jiff::Timestamp;
+use memdir_core::{
+    Change, ChangeFilter, Intent, MemoryPath, MountInfo, Phrase, Result, Stamp, Store, Stored, Version, View,
+    internal::store::{JournalSize, Plan, Walk, stop::Stop},
+};
+use std::sync::Arc;
+
+/// The store of a space of namespaces. A handle: its clones for cancellable calls share everything but the [`Stop`].
+#[derive(Debug, Clone)]
+pub struct PostgresStore {
+    database: Database,
+    space: Arc<Space>,
+    stop: Stop,
+    key: Option<Arc<IdempotencyKey>>,
+}
+
+impl PostgresStore {
+    /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
+    pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
+        Ok(PostgresStore { database: database.clone(), space: Arc::new(Space::new(tenant, mounts)?), stop: Stop::default(), key: None })
+    }
+
+    /// Returns a handle whose next change is made once for this key. If it was made already, that change is returned and the plan is not
+    /// called.
+    pub fn with_key(&self, key: IdempotencyKey) -> Self {
+        PostgresStore { key: Some(Arc::new(key)), ..self.clone() }
+    }
+
+    fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+        self.database.read(&self.stop, &self.space.tenant, work)
+    }
+}
+
+impl View for PostgresStore {
+    fn mounts(&self) -> &[MountInfo] {
+        &self.space.infos
+    }
+
+    fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
+        Ok(self.get_many(std::slice::from_ref(path))?.pop().flatten())
+    }
+
+    fn get_many(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>> {
+        self.read(async |client| reads::get_many(client, &self.space, paths).await)
+    }
+
+    fn list(&self, under: &str) -> Result<Walk> {
+        self.read(async |client| reads::list(client, &self.space, under).await)
+    }
+
+    fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
+        self.read(async |client| reads::stamps(client, &self.space, paths).await)
+    }
+
+    fn last_recorded(&self, path: &MemoryPath) -> Result<Option<(Version, u64)>> {
+        self.read(async |client| history::last_recorded(client, &self.space, path).await)
+    }
+
+    fn check_writable(&self, path: &MemoryPath) -> Result<()> {
+        let spot = self.space.spot(path)?;
+        self.space.check_writable(&spot, &|| Ok(self.get(path)?.is_some()))
+    }
+
+    fn check_stopped(&self) -> Result<()> {
+        self.stop.check()
+    }
+}
+
+impl Store for PostgresStore {
+    fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
+        self.stop.check()?;
+        let namespaces = change::touched_namespaces(&self.space, touches)?;
+        let job = ChangeJob {
+            database: &self.database,
+            space: &self.space,
+            stop: &self.stop,
+            key: self.key.as_deref(),
+            intent,
+            namespaces,
+            deadline: self.stop.lock_deadline(),
+        };
+        job.run(plan)
+    }
+
+    fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
+        self.read(async |client| history::changes(client, &self.space, filter).await)
+    }
+
+    fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {
+        self.read(async |client| history::text_at(client, &self.space, path, version).await)
+    }
+
+    fn count_in_history(&self, phrase: &Phrase) -> Result<usize> {
+        self.read(async |client| forget::count(client, &self.space, phrase).await)
+    }
+
+    fn forget_in_history(&self, phrase: &Phrase) -> Result<usize> {
+        self.stop.check()?;
+        forget::forget(&self.database, &self.space, &self.stop, phrase)
+    }
+
+    /// Every change goes through the database: there is nothing to notice.
+    fn notice(&self, _path: &MemoryPath) {}
+
+    fn marks(&self) -> Vec<Option<Stamp>> {
+        let none = || self.space.mounts.iter().map(|_| None).collect();
+        self.read(async |client| history::marks(client, &self.space).await).unwrap_or_else(|_| none())
+    }
+
+    fn journal_size(&self) -> Result<JournalSize> {
+        self.read(async |client| history::size(client, &self.space).await)
+    }
+
+    fn set_modified(&self, files: &[(MemoryPath, Version, Timestamp)]) -> Result<()> {
+        let (mut namespaces, mut paths, mut versions, mut times) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (path, version, time) in files {
+            let spot = self.space.spot(path)?;
+            self.space.check_writable(&spot, &|| Ok(true))?;
+            namespaces.push(self.space.namespace(&spot).to_owned());
+            paths.push(spot.rel);
+            versions.push(version.to_bytes().to_vec());
+            times.push(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX));
+        }
+        self.database.retry(&self.stop, || {
+            self.database.block_on(async {
+                let session = self.database.change_session(&self.space.tenant, &[]).await?;
+                let client = session.client()?;
+                client.execute(sql::SET_MODIFIED, &[&self.space.tenant, &namespaces, &paths, &versions, &times]).await?;
+                client.batch_execute("commit").await?;
+                session.finish();
+                Ok(())
+            })
+        })
+    }
+
+    fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
+        Arc::new(PostgresStore { stop: stop.clone(), ..self.clone() })
+    }
+}

@@ -1,0 +1,95 @@
+//! Dream plans: which of them wait, and a button that makes one. Making a plan changes no memory.
+
+use crate::page::{
+    layout::{self, counted},
+    params::{Params, encode},
+    reply::{Page, Reply, ViewContext},
+    space::PageDreams,
+};
+use maud::{Markup, html};
+use memdir_core::{Dream, Error, KeptPlan, PlanState, Result};
+use std::path::Path;
+
+/// Lists the kept plans, newest first.
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+    let plans = dreams(context)?.shelf.plans(context.space.memdir.store())?;
+    let body = html! {
+        div.head {
+            h1 { "Dream" }
+            @if context.space.viewer.may_write {
+                form method="post" action=(context.url("/dream/make")) {
+                    (layout::form_token(context))
+                    button.main type="submit" data-key="n" { "Make a plan" }
+                }
+            }
+        }
+        p.quiet { "A plan proposes how to tidy the memory: merge, shorten, correct, archive. Nothing changes before you apply it." }
+        @if query.get("empty") == "1" { p.done role="status" { "There is nothing to tidy." } }
+        (layout::notes(&query.all("note").map(str::to_owned).collect::<Vec<_>>()))
+        @if plans.is_empty() { p { "There are no plans." } }
+        ul.plain.rows { @for plan in &plans { li data-row { (row(context, plan)) } } }
+    };
+    Ok(Page::reply("Dream", "/dream", body))
+}
+
+fn row(context: &ViewContext<'_>, plan: &KeptPlan) -> Markup {
+    let url = context.url(&format!("/dream/{}", encode(&file_name(&plan.file))));
+    html! {
+        @match &plan.state {
+            PlanState::Invalid(why) => {
+                span.name { (file_name(&plan.file)) } span.tag { "invalid" }
+                p.quiet { (why) }
+            },
+            state => {
+                a.name href=(url) { (counted(plan.operations, "operation", "operations")) }
+                (state_tag(state))
+                p.quiet { "made " (layout::when(context, plan.made)) " · " (file_name(&plan.file)) }
+            },
+        }
+    }
+}
+
+/// What became of a plan.
+pub(in crate::page) fn state_tag(state: &PlanState) -> Markup {
+    html! {
+        @match state {
+            PlanState::Open => span.tag { "waits" },
+            PlanState::Applied(_) => span.tag { "applied" },
+            PlanState::Invalid(_) => span.tag { "invalid" },
+        }
+    }
+}
+
+/// Makes a plan and shows it.
+pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+    let (memdir, PageDreams { shelf, embedder }) = (&context.space.memdir, dreams(context)?);
+    let busy = || Error::Unavailable { what: "another process is making a plan".into(), why: "it is listed here when it is done".into() };
+    // Two processes would keep the same plan twice.
+    let _lock = shelf.lock_making().map_err(|source| Error::io("lock", shelf.dir(), source))?.ok_or_else(busy)?;
+    let request = Dream {
+        project: context.space.project.as_ref(),
+        embedder: embedder.as_deref(),
+        logs_through: shelf.state().logs_through(memdir.store())?,
+        ..Dream::default()
+    };
+    let plan = memdir.dream(&request)?;
+    let mut place = match plan.operations.is_empty() {
+        true => "/dream?empty=1".to_owned(),
+        false => format!("/dream/{}?made=1", encode(&file_name(&shelf.keep(&plan)?))),
+    };
+    shelf.record_made(&plan)?;
+    // Notes are not part of a plan's file.
+    plan.notes.iter().take(5).for_each(|note| place.push_str(&format!("&note={}", encode(note))));
+    Ok(Reply::Redirect(context.url(&place)))
+}
+
+/// The plans of the space, or an error if none are kept for the viewer.
+pub(in crate::page) fn dreams<'a>(context: &ViewContext<'a>) -> Result<&'a PageDreams> {
+    let none = || Error::Unavailable { what: "dream plans".into(), why: "this server keeps none".into() };
+    context.space.dreams.as_ref().ok_or_else(none)
+}
+
+/// The name of a plan's file, by which pages refer to it.
+pub(in crate::page) fn file_name(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

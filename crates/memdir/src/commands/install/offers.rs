@@ -1,0 +1,55 @@
+//! Offers on a terminal to do at once what `memdir install` found: mounting memories in place, indexing conversations. What is declined
+//! stays in the list, with its command.
+
+use super::{
+    found::{Finding, FindingKind, Offer},
+    read_answer,
+};
+use crate::exit::Failure;
+use std::io::{self, Write as _};
+
+/// How a finding is acted on.
+pub(in crate::commands) struct Actions<'a> {
+    /// Mounts the memory with a name in place, read-only.
+    pub(in crate::commands) adopt: &'a dyn Fn(&str) -> Result<(), Failure>,
+    /// Archives and indexes all conversations; returns what was done, on one line.
+    pub(in crate::commands) index: &'a dyn Fn() -> Result<String, Failure>,
+}
+
+/// Asks about each finding that can be acted on. Returns the findings that are left, and a note for each one that was acted on.
+pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+    let (mut left, mut notes) = (Vec::new(), Vec::new());
+    let mut is_indexed = false;
+    for finding in found {
+        let note = match &finding.offer {
+            // One sync archives the conversations of all hosts.
+            Some(Offer::Index) if is_indexed => continue,
+            Some(Offer::Index) if agrees("Archive and index", &finding)? => {
+                is_indexed = true;
+                Some((actions.index)()?)
+            }
+            Some(Offer::Adopt(name)) if agrees("Mount in place, read-only,", &finding)? => {
+                (actions.adopt)(name)?;
+                Some(format!("mounted {}; undo with: memdir adopt {name} --undo", finding.what))
+            }
+            _ => None,
+        };
+        match note {
+            Some(note) => notes.push(note),
+            None => left.push(finding),
+        }
+    }
+    if is_indexed {
+        // They are in the inbox now, and the note says how many.
+        left.retain(|finding| finding.kind != FindingKind::Candidates);
+    }
+    Ok((left, notes))
+}
+
+fn agrees(verb: &str, finding: &Finding) -> Result<bool, Failure> {
+    let ask = || -> io::Result<bool> {
+        write!(anstream::stderr(), "{verb} {}? [y/N] ", finding.what)?;
+        Ok(matches!(read_answer()?.trim(), "y" | "yes"))
+    };
+    ask().map_err(|source| Failure::Output { source })
+}
