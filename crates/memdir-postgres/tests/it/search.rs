@@ -35,7 +35,8 @@ fn connect(test: &TestDatabase) -> Database {
 }
 
 fn write(memdir: &Memdir, name: &str, text: &str) {
-    let write = Write { mode: WriteMode::Replace, ..Write::create(path(name), text) };
+    let mode = if memdir.store().get(&path(name)).unwrap().is_some() { WriteMode::Replace } else { WriteMode::Create };
+    let write = Write { mode, ..Write::create(path(name), text) };
     memdir.write(&write).unwrap();
 }
 

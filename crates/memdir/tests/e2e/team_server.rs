@@ -202,6 +202,16 @@ pub(crate) fn wait_for_waiting(url: &str) {
     }
 }
 
+/// Waits until a change of a replica holds the lock of its namespace and waits for another one.
+pub(crate) fn wait_for_waiting_change(url: &str) {
+    let sql = "select a.pid from pg_stat_activity a join pg_locks l on l.pid = a.pid
+        where a.application_name = 'memdir' and a.wait_event_type = 'Lock'
+          and l.relation = 'memdir.namespaces'::regclass and l.mode = 'RowShareLock' and l.granted";
+    while query(url, sql).is_empty() {
+        std::thread::yield_now();
+    }
+}
+
 /// Calls a tool once. Returns the result, or `None` if the server did not answer with one.
 pub(crate) fn try_call(address: SocketAddr, token: &str, name: &str, arguments: &Value) -> Option<Value> {
     let params = json!({ "name": name, "arguments": arguments, "_meta": meta() });

@@ -3,7 +3,7 @@
 
 use crate::{
     home::Home,
-    team_server::{HeldLock, TeamDatabase, call, setup, try_call, wait_for_waiting},
+    team_server::{HeldLock, TeamDatabase, call, setup, try_call, wait_for_waiting_change},
     web::Web,
 };
 use memdir_core::View as _;
@@ -58,7 +58,7 @@ fn a_replica_that_is_killed_inside_a_transaction_leaves_nothing_behind() {
     let writing = std::thread::spawn(move || {
         try_call(address, &its_token, "memory_write", &json!({ "path": "log", "content": "lost", "mode": "append" }))
     });
-    wait_for_waiting(&team.url);
+    wait_for_waiting_change(&team.url);
     send(&first, rustix::process::Signal::KILL);
     drop(lock);
     assert_eq!(writing.join().unwrap(), None, "nothing was acknowledged");
@@ -80,7 +80,7 @@ fn a_replica_that_is_frozen_inside_a_transaction_does_not_stop_the_other() {
     let writing = std::thread::spawn(move || {
         try_call(address, &its_token, "memory_write", &json!({ "path": "log", "content": "thawed", "mode": "append" }))
     });
-    wait_for_waiting(&team.url);
+    wait_for_waiting_change(&team.url);
     send(&first, rustix::process::Signal::STOP);
     drop(lock);
     // Waits until the server ends the transaction of the frozen replica.
@@ -112,7 +112,9 @@ fn no_acknowledged_write_is_lost_or_doubled_while_replicas_and_the_database_fail
                 let mut number = 0;
                 while !is_over.load(Ordering::Relaxed) {
                     let line = format!("w{writer}n{number}.");
-                    let address = *addresses[(writer + number) % 2].lock().unwrap();
+                    // Two of them stay with their replica, so that one writes while the other replica is frozen.
+                    let at = if writer < 2 { writer } else { number % 2 };
+                    let address = *addresses[at].lock().unwrap();
                     let arguments = json!({ "path": format!("log-{}", number % 3), "content": line, "mode": "append" });
                     let result = try_call(address, token, "memory_write", &arguments);
                     let is_saved = result.is_some_and(|result| result["isError"] != true);
