@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
 /// The interval between polls of the change markers.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -60,8 +60,13 @@ impl Subscriptions {
 
     async fn poll(self: Arc<Self>, mut before: Snapshot) {
         let mut polls = 0;
+        let woken = Arc::new(Notify::new());
+        let _hints = self.hints(woken.clone()).await;
         loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
+            tokio::select! {
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
+                () = woken.notified() => {}
+            }
             {
                 let mut is_polling = self.is_polling.lock().unwrap_or_else(PoisonError::into_inner);
                 if self.events.receiver_count() == 0 {
@@ -70,7 +75,9 @@ impl Subscriptions {
                 }
             }
             polls += 1;
-            if self.marks().await == before.marks && polls % POLLS_PER_LISTING != 0 {
+            // Where every change is numbered, other programs change nothing.
+            let is_due = polls % POLLS_PER_LISTING == 0 && !before.is_numbered;
+            if self.marks().await == before.marks && !is_due {
                 continue;
             }
             let Some(now) = self.snapshot().await else { continue };
@@ -80,6 +87,13 @@ impl Subscriptions {
             }
             before = now;
         }
+    }
+
+    /// Asks the store to wake this up after changes, if it can.
+    async fn hints(&self, woken: Arc<Notify>) -> Option<Box<dyn Send>> {
+        let space = self.space.clone();
+        let listen = move || space().ok()?.store().sequence()?.on_change(Arc::new(move || woken.notify_one()));
+        tokio::task::spawn_blocking(listen).await.ok().flatten()
     }
 
     async fn marks(&self) -> Vec<Option<Stamp>> {
@@ -100,6 +114,8 @@ impl Subscriptions {
 struct Snapshot {
     marks: Vec<Option<Stamp>>,
     files: BTreeMap<String, Stamp>,
+    /// Whether the marks show every change.
+    is_numbered: bool,
 }
 
 impl Snapshot {
@@ -107,8 +123,14 @@ impl Snapshot {
         let memdir = space().ok()?;
         // Markers before files: a change in between is then reported twice rather than missed.
         let marks = memdir.store().marks();
-        let files = memdir.store().list("").map(|walk| walk.entries).unwrap_or_default();
-        Some(Snapshot { marks, files: files.into_iter().map(|entry| (resources::to_uri(&entry.path), entry.stamp)).collect() })
+        let is_numbered = memdir.store().sequence().is_some();
+        let files = match memdir.store().list("") {
+            Ok(walk) => walk.entries,
+            // A database that does not answer has not lost its memories.
+            Err(_) if is_numbered => return None,
+            Err(_) => Vec::new(),
+        };
+        Some(Snapshot { marks, is_numbered, files: files.into_iter().map(|entry| (resources::to_uri(&entry.path), entry.stamp)).collect() })
     }
 
     fn changes_to(&self, now: &Snapshot) -> Vec<ResourceEvent> {

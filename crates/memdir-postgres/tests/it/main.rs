@@ -7,5 +7,8 @@ mod contract;
 mod failures;
 mod isolation;
 mod model;
+mod people;
+mod search;
 mod support;
+mod tls;
 mod torture;
