@@ -17,11 +17,11 @@ mod usage;
 
 pub(crate) use access::AccessControl;
 pub(crate) use body::{BodyBudget, read_body};
-pub use caller::{CallerDirectory, CallerId, HttpCaller};
+pub use caller::{Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED};
 pub(crate) use connections::Connection;
 pub(crate) use layers::limit_request;
 pub(crate) use listen::serve_connections;
-pub use options::{BearerToken, HttpOptions};
+pub use options::{BearerToken, HttpOptions, ReadinessCheck};
 pub(crate) use response::{retry_later, text};
 
 use crate::{
@@ -64,7 +64,7 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
     options.validate()?;
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
-    let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone()));
+    let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone(), options.sessions));
     let router = router(HttpState::new(&options, address, endpoint.clone()));
     ready(address);
     let until = async {

@@ -65,15 +65,16 @@ impl AccessControl {
     }
 
     /// Returns the caller with the request's bearer token, or `None` for the owner of the server.
-    pub(super) fn authenticate<B>(&self, request: &Request<B>) -> Result<Option<CallerId>, Response> {
-        let presented = bearer_token(request.headers());
+    pub(super) async fn authenticate(&self, headers: &HeaderMap) -> Result<Option<CallerId>, Response> {
+        let presented = bearer_token(headers);
         if let (Some(presented), Some(own)) = (presented, &self.token)
             && own.matches(presented)
         {
             return Ok(None);
         }
+        let unavailable = |why: String| retry_later(StatusCode::SERVICE_UNAVAILABLE, &why);
         if let Some(callers) = &self.callers {
-            callers.check().map_err(|why| retry_later(StatusCode::SERVICE_UNAVAILABLE, &why))?;
+            callers.check().map_err(unavailable)?;
         }
         // Checked for each request: the first caller may be added while the server runs.
         if self.token.is_none() && !self.callers.as_ref().is_some_and(|callers| callers.requires_token()) {
@@ -81,7 +82,7 @@ impl AccessControl {
         }
         let token = presented.and_then(|presented| std::str::from_utf8(presented).ok());
         if let (Some(token), Some(callers)) = (token, &self.callers)
-            && let Some(id) = callers.identify(token)
+            && let Some(id) = callers.authenticate(token).await.map_err(unavailable)?
         {
             return Ok(Some(id));
         }

@@ -7,7 +7,7 @@ use super::{
     connections::Connection,
     endpoint::HttpEndpoint,
     layers::limit_request,
-    options::HttpOptions,
+    options::{HttpOptions, ReadinessCheck},
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{retry_later, rpc_error, text, with_header},
 };
@@ -16,7 +16,7 @@ use axum::{
     Extension, Router,
     extract::{Request, State},
     http::{
-        Method, StatusCode,
+        HeaderMap, Method, StatusCode,
         header::{self, HeaderValue},
     },
     middleware::{Next, from_fn, from_fn_with_state},
@@ -42,7 +42,7 @@ pub(super) fn router(state: HttpState) -> Router {
         // Part of the authorized routes: only authorized callers learn which paths exist.
         .fallback(not_found)
         .layer(from_fn_with_state(state.clone(), authorize));
-    Router::new().route("/healthz", any(healthz)).merge(authorized).layer(from_fn(finish)).with_state(state)
+    Router::new().route("/healthz", any(healthz)).route("/readyz", any(readyz)).merge(authorized).layer(from_fn(finish)).with_state(state)
 }
 
 /// The state that all routes share.
@@ -50,11 +50,13 @@ pub(super) struct HttpState {
     access: AccessControl,
     rates: RateLimiter,
     endpoint: Arc<HttpEndpoint>,
+    ready: Option<ReadinessCheck>,
 }
 
 impl HttpState {
     pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>) -> Self {
-        HttpState { access: AccessControl::new(options, address), rates: RateLimiter::new(options.per_second, options.burst), endpoint }
+        let rates = RateLimiter::new(options.per_second, options.burst);
+        HttpState { access: AccessControl::new(options, address), rates, endpoint, ready: options.ready.clone() }
     }
 
     fn spend(&self, address: IpAddr, cost: u32) -> Result<(), Response> {
@@ -63,9 +65,9 @@ impl HttpState {
         is_within_limit.then_some(()).ok_or_else(refused)
     }
 
-    fn authenticate(&self, request: &Request, peer: SocketAddr) -> Result<Option<CallerId>, Response> {
+    async fn authenticate(&self, headers: &HeaderMap, peer: SocketAddr) -> Result<Option<CallerId>, Response> {
         self.spend(peer.ip(), 1)?;
-        match self.access.authenticate(request) {
+        match self.access.authenticate(headers).await {
             Ok(caller) => Ok(caller),
             Err(refused) => {
                 self.spend(peer.ip(), WRONG_TOKEN_COST)?;
@@ -101,7 +103,7 @@ async fn authorize(
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
     }
-    let caller = state.authenticate(&request, connection.peer())?;
+    let caller = state.authenticate(request.headers(), connection.peer()).await?;
     if !connection.assign(caller) {
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }
@@ -111,6 +113,18 @@ async fn authorize(
 
 async fn healthz() -> Response {
     text(StatusCode::OK, "ok")
+}
+
+/// Reports whether requests can be answered, for the proxy in front of several replicas.
+async fn readyz(State(state): State<Arc<HttpState>>, Extension(connection): Extension<Connection>) -> Result<Response, Response> {
+    // A check may cost a round trip, and anyone may ask.
+    state.spend(connection.peer().ip(), 1)?;
+    let Some(ready) = state.ready.clone() else { return Ok(text(StatusCode::OK, "ready")) };
+    let checked = tokio::task::spawn_blocking(move || ready()).await;
+    match checked.unwrap_or_else(|_| Err("the check failed".into())) {
+        Ok(()) => Ok(text(StatusCode::OK, "ready")),
+        Err(why) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+    }
 }
 
 async fn not_found() -> Response {

@@ -54,6 +54,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     var("MEMDIR_DISABLE", "`1` disables memory, `0` enables it; overrides every other switch", "none"),
     var("MEMDIR_DREAM", "set in programs that `memdir dream --with` starts: hooks do nothing there", "none"),
     var("MEMDIR_TOKEN", "bearer token of HTTP clients; `--token-file` overrides it", "none"),
+    var("DATABASE_URL", "PostgreSQL database of `memdir serve` and `memdir admin`; `--database` overrides it", "none"),
     var("MEMDIR_EXTRA_GUIDELINES, CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "additional text for every prompt; ignored if blank", "none"),
     var("VISUAL, EDITOR", "editor of `memdir edit` and `memdir config edit`, with its arguments; the first that is set", "none"),
     var("USER, LOGNAME", "name recorded in the history; `--actor` overrides it", "`cli`"),
