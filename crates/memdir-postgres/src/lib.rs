@@ -56,6 +56,7 @@ mod migrations;
 mod people;
 mod reads;
 mod sequence;
+mod since;
 mod space;
 mod sql;
 mod store;
@@ -63,7 +64,6 @@ mod team_caller;
 mod team_token;
 mod tls;
 
-pub use claim::IdempotencyKey;
 pub use database::{Database, DatabaseSettings};
 pub use migrations::APP_ROLE;
 pub use people::{GroupRow, MemberRole, PersonAccess, ProjectRow, TokenRow};

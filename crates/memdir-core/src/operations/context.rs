@@ -6,7 +6,7 @@ use crate::{
     operations::dream_summary::DreamSummary,
     recall::{RecallCache, RecallTable},
     secrets,
-    store::{Actor, Intent, Store, Verb},
+    store::{Actor, IdempotencyKey, Intent, Store, Verb},
 };
 use jiff::Timestamp;
 use std::{path::Path, sync::Arc};
@@ -24,6 +24,8 @@ pub struct Context {
     pub log: Option<Arc<str>>,
     /// Reports when memories were last tidied, if the program keeps plans.
     pub dreams: Option<Arc<dyn Fn(Timestamp) -> DreamSummary + Send + Sync>>,
+    /// The key of the request that the next change is made for.
+    pub key: Option<IdempotencyKey>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) entrypoint_cache: Arc<EntrypointCache>,
     /// The table of recall, of a store whose changes are numbered.
@@ -39,6 +41,7 @@ impl Context {
             allow: Arc::default(),
             log: None,
             dreams: None,
+            key: None,
             entrypoint_cache: Arc::default(),
             recall_cache: Arc::default(),
         }
@@ -53,6 +56,6 @@ impl Context {
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {
-        Intent { verb, actor: self.actor.clone(), at: self.clock.now(), undoes: None }
+        Intent { verb, actor: self.actor.clone(), at: self.clock.now(), undoes: None, key: self.key.clone() }
     }
 }

@@ -48,7 +48,7 @@ const SESSION_HEADER: &str = "mcp-session-id";
 
 /// What all requests of one caller share.
 pub(super) struct CallerState {
-    slots: Arc<CallSlots>,
+    pub(super) slots: Arc<CallSlots>,
     pub(super) bodies: BodyBudget,
     sessions: SessionTable,
 }
@@ -80,6 +80,12 @@ struct OpenServices {
 struct OpenSpace {
     cell: ServiceCell,
     usage: Usage,
+}
+
+/// A space that is open, and stays so as long as it is in use.
+pub(super) struct OpenedSpace {
+    pub(super) server: Arc<McpServer>,
+    pub(super) in_use: Option<InUse>,
 }
 
 type ServiceCell = Arc<OnceCell<Arc<McpService>>>;
@@ -132,6 +138,12 @@ impl HttpEndpoint {
         let waits_for_news = is_event_stream && (method == Method::GET || (session.is_none() && begun.is_none()));
         let uses = [space, in_session].map(|in_use| if waits_for_news { in_use.map(InUse::into_stream) } else { in_use });
         Ok(response.map(|body| guarded(Body::new(body), (uses, held))))
+    }
+
+    /// Returns the space of a caller, opened if necessary.
+    pub(super) async fn space(&self, caller: &HttpCaller, state: &CallerState) -> Result<OpenedSpace, Response> {
+        let (service, in_use) = self.service(caller, state).await?;
+        Ok(OpenedSpace { server: service.server.clone(), in_use })
     }
 
     /// Returns the service of a caller, and a guard that keeps its space open.

@@ -1,25 +1,15 @@
 //! Server-sent events: tells open pages that memories have changed, so that they can show it.
 
 use super::guard::PageState;
-use crate::subscriptions::ResourceEvent;
-use axum::{
-    body::{Body, HttpBody},
-    extract::State,
-    http::{HeaderValue, header},
-    response::Response,
+use crate::{
+    http::{KEEP_ALIVE_SECS, event_stream},
+    subscriptions::ResourceEvent,
 };
+use axum::{extract::State, response::Response};
 use bytes::Bytes;
-use hyper::body::Frame;
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 
-/// Seconds between comments on a quiet stream, by which a closed connection is noticed.
-const KEEP_ALIVE_SECS: u64 = 20;
 /// Milliseconds for which further changes are collected into one event.
 const COLLECT_MILLIS: u64 = 100;
 
@@ -58,26 +48,12 @@ pub(super) async fn stream(State(state): State<Arc<PageState>>) -> Response {
             };
         }
     });
-    let mut response = Response::new(Body::new(EventBody(receiver)));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    response
+    event_stream(receiver)
 }
 
 fn name(event: &ResourceEvent) -> String {
     match event {
         ResourceEvent::Updated(uri) => uri.strip_prefix("memory:///").unwrap_or(uri).to_owned(),
         ResourceEvent::ListChanged => String::new(),
-    }
-}
-
-/// A body of messages as they come.
-struct EventBody(mpsc::Receiver<Bytes>);
-
-impl HttpBody for EventBody {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0.poll_recv(cx).map(|message| message.map(|bytes| Ok(Frame::data(bytes))))
     }
 }
