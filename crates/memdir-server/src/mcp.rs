@@ -67,6 +67,16 @@ impl McpServer {
         }
     }
 
+    /// Returns the catalog of the space.
+    pub(crate) fn catalog(&self) -> &ToolCatalog {
+        &self.catalog
+    }
+
+    /// Returns the change events of the space.
+    pub(crate) fn subscriptions(&self) -> Option<&Arc<Subscriptions>> {
+        self.subscriptions.as_ref()
+    }
+
     fn tools(&self) -> &[Tool] {
         let parse = || self.catalog.to_json().into_iter().filter_map(|tool| serde_json::from_value(tool).ok()).collect();
         self.tools.get_or_init(parse)

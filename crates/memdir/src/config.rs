@@ -6,6 +6,7 @@ mod file;
 mod inbox;
 mod keys;
 mod machine;
+mod oauth;
 mod repository;
 
 use crate::{
@@ -25,6 +26,7 @@ use memdir_core::{
         },
     },
 };
+pub(crate) use oauth::{OAuthGroup, OAuthSetting};
 pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};
 

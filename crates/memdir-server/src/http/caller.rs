@@ -1,7 +1,7 @@
 //! Callers that are identified by their tokens. Each has a space of its own, which a request can narrow and never widen.
 
 use super::response;
-use crate::catalog::ToolCatalog;
+use crate::{catalog::ToolCatalog, oauth::VerifiedToken};
 use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
@@ -29,6 +29,12 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     /// Returns the id of the caller with this token, or `None` if the token is unknown. The id changes whenever the caller's
     /// permissions change.
     fn identify(&self, token: &str) -> Option<CallerId>;
+
+    /// Returns the id of the caller that an identity provider vouches for, or the message with which it is refused. The id is
+    /// current until the token expires; a newer token of the same caller keeps it.
+    fn identify_verified(&self, _token: &VerifiedToken) -> Result<CallerId, String> {
+        Err("this server has no memory for people of an identity provider".into())
+    }
 
     /// Returns whether this is the id of a caller with its present permissions.
     fn is_current(&self, id: CallerId) -> bool;

@@ -33,11 +33,12 @@ impl Web {
         Web::spawn(home.bare(&[&["mcp", "--http", "127.0.0.1:0"], args].concat()))
     }
 
-    fn spawn(mut command: Command) -> Web {
+    pub(crate) fn spawn(mut command: Command) -> Web {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("memdir: serving http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        let address =
+            line.trim().strip_prefix("memdir: serving http://").and_then(|rest| rest.trim_end_matches(" and /ui").strip_suffix("/mcp"));
         Web { address: address.unwrap_or_else(|| panic!("{line}")).parse().unwrap(), child }
     }
 
