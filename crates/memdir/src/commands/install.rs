@@ -4,6 +4,7 @@
 mod found;
 mod offers;
 pub(super) mod own_memory;
+mod server;
 mod show;
 
 pub(super) use offers::Actions;
@@ -96,6 +97,9 @@ pub(crate) fn run(
     space: &Scope,
     options: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
+    if let Some(url) = &args.server {
+        return server::run(args, url, settings, options);
+    }
     let machine = machine(settings)?.in_scope(args.scope);
     let hosts = match select(args, settings, &machine, options)? {
         Selection::Hosts(hosts) => hosts,
@@ -244,7 +248,15 @@ fn preview(args: &InstallArgs, place: &Place<'_>, host: &'static Host, settlemen
 
 fn request<'a>(args: &InstallArgs, place: &Place<'a>, host: &'static Host, settlement: Option<&Settlement>) -> InstallRequest<'a> {
     let choice = settlement.filter(|settlement| settlement.scope == args.scope).map(|settlement| settlement.choice);
-    InstallRequest { host, scope: args.scope, machine: place.machine, home: &place.settings.home.value, now: SystemClock.now(), choice }
+    InstallRequest {
+        host,
+        scope: args.scope,
+        team: false,
+        machine: place.machine,
+        home: &place.settings.home.value,
+        now: SystemClock.now(),
+        choice,
+    }
 }
 
 /// Installs in one host. What the host no longer reads is imported first, so that a failure loses nothing.
@@ -310,7 +322,7 @@ pub(super) fn statuses(settings: &Settings, machine: &Machine) -> Result<Vec<Hos
 }
 
 fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
-    let installed = receipts.installed.iter().filter(|receipt| receipt.key.host == host.name);
+    let installed = receipts.installed.iter().filter(|receipt| receipt.key.host == host.name && !receipt.key.team);
     let here = installed.filter(|receipt| receipt.key.project.as_deref().is_none_or(|project| project == machine.project));
     HostStatus {
         host: host.name,
