@@ -71,6 +71,7 @@ pub use operations::{
     dream_summary::DreamSummary,
     edit::{Edit, EditedMemory},
     forget::{ForgetFile, ForgetFound, ForgetLine, ForgottenMemories},
+    history::MemoryVersion,
     import::{Import, ImportOutcome, Imported, ImportedMemory, Incoming, OnConflict},
     inbox::{
         Inbox, InboxEntry, KnownMemory, Proposed,
@@ -102,7 +103,7 @@ pub use search::{
 };
 pub use secrets::Allow;
 pub use store::{
-    Access, Actor, Change, ChangeFilter, ChangeId, EntrypointMode, Expect, FileChange, FileEdit, Intent, MountInfo, Role, Source, Stamp,
-    Store, Stored, Verb, View,
+    Access, Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, EntrypointMode, Expect, FileChange, FileEdit, IdempotencyKey,
+    Intent, MountInfo, Role, Source, Stamp, Store, Stored, Verb, View,
     files::{FileStore, Links, Mount},
 };

@@ -21,7 +21,7 @@ use crate::{
     recall::{RecallExplanation, RecallTable, Recalled, when::Action},
     search::{Answer, Search, Searcher, chats::ChatSync},
     secrets,
-    store::{Actor, Change, ChangeFilter, Source, Store, mounts, stop::Stop},
+    store::{Actor, Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Source, Store, Stored, Verb, View, mounts, stop::Stop},
 };
 use jiff::Timestamp;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
@@ -140,6 +140,24 @@ impl Memdir {
         Memdir { context: Context { allow: Arc::new(allow), ..self.context.clone() }, ..self.clone() }
     }
 
+    /// Returns the same space for one request with an idempotency key: its change is made once. A repeated request fails with
+    /// [`Error::Repeated`], or with the error of a plan that no longer fits; [`Memdir::made_for_key`] returns the change then.
+    pub fn with_key(&self, key: IdempotencyKey) -> Self {
+        Memdir { context: Context { key: Some(key), ..self.context.clone() }, ..self.clone() }
+    }
+
+    /// Returns the change that was made for the key of this space, or `error` if there is none. `path` is a name in the mount that the
+    /// request concerns.
+    pub fn made_for_key(&self, path: &MemoryPath, error: Error) -> Result<Change> {
+        if self.context.key.is_none() {
+            return Err(error);
+        }
+        let mut error = Some(error);
+        // Under the lock, because the change may be in progress. The plan is only called if it was not made.
+        let refuse = &mut |_: &dyn View| Err(error.take().unwrap_or_else(|| Error::no_change("the request was not carried out")));
+        self.store.change(&self.context.intent(Verb::Write), &[self.name(path)], refuse)
+    }
+
     /// Selects the mount that holds the log, by its prefix.
     pub fn with_log_prefix(self, prefix: &str) -> Self {
         Memdir { context: Context { log: Some(prefix.into()), ..self.context }, ..self }
@@ -201,6 +219,15 @@ impl Memdir {
         )?;
         self.count_uses(|| self.memories_among([&reading.path], &UseKind::Read));
         Ok(reading)
+    }
+
+    /// Reads a whole memory, byte for byte.
+    pub fn get(&self, path: &MemoryPath) -> Result<Stored> {
+        let path = self.name(path);
+        let stored = self.store.get(&path)?.ok_or_else(|| read::not_found(&*self.store, &path))?;
+        self.store.notice(&stored.path);
+        self.count_uses(|| self.memories_among([&stored.path], &UseKind::Read));
+        Ok(stored)
     }
 
     /// The memories among some files, each once, as uses of a kind. Entrypoints are not memories.
@@ -376,6 +403,16 @@ impl Memdir {
     pub fn history(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
         let path = filter.path.as_ref().map(|path| self.name(path));
         history::history(&*self.store, &ChangeFilter { path, ..filter.clone() })
+    }
+
+    /// Returns the versions of a memory, newest first, also under its earlier names. `most` is the maximum number; 0 means all.
+    pub fn versions(&self, path: &MemoryPath, most: usize) -> Result<Vec<history::MemoryVersion>> {
+        history::versions(&*self.store, &self.name(path), most)
+    }
+
+    /// Returns the changes after a cursor, oldest first, with the cursor after the last of them.
+    pub fn changes_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+        history::changes_since(&*self.store, after, most)
     }
 
     /// Compares two versions of a memory.

@@ -3,6 +3,7 @@
 mod collisions;
 pub mod files;
 pub mod mounts;
+mod requests;
 pub mod space;
 pub mod stop;
 
@@ -14,6 +15,7 @@ use crate::base::{
     version::Version,
 };
 use jiff::Timestamp;
+pub use requests::{ChangeCursor, IdempotencyKey};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use stop::Stop;
@@ -29,6 +31,9 @@ use stop::Stop;
 /// - `change` may call its plan several times, for example to retry a transaction. Only the last call counts.
 /// - Bytes are never altered, whatever they are.
 /// - Nothing outside the space is ever opened, listed or mentioned.
+/// - A change whose intent has a key is made once for the key, however often and however concurrently it is asked for: a repeated one
+///   returns the change that was made, and its plan is not called. A change that fails releases its key. How long keys are remembered is up
+///   to the store.
 /// - After its [`Stop`] is set, a handle fails at the next read; a change whose plan has not been applied yet is not made.
 pub trait Store: View + Send + Sync {
     /// Makes one change. `touches` names the files the plan may write: their mounts are locked, always in the same order.
@@ -38,6 +43,14 @@ pub trait Store: View + Send + Sync {
 
     /// Returns the changes that match the filter, newest first. First records what other programs did to the filter's path.
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>>;
+
+    /// Returns the changes after a cursor, oldest first, at most `most` (at least 1), with the cursor after the last of them. Without a
+    /// cursor, starts with the oldest change. Every change is returned once, however many stores and processes make changes meanwhile.
+    /// Fails with [`ChangeCursor::expired`] if the history no longer has the place.
+    fn changes_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage>;
+
+    /// Returns the cursor after the newest change.
+    fn newest_cursor(&self) -> Result<ChangeCursor>;
 
     /// Returns the bytes a file had at a version, from the journal or the file itself.
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>>;
@@ -99,7 +112,7 @@ pub trait Store: View + Send + Sync {
 pub type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;
 
 /// Makes one change whose plan also returns a value. Like every plan, it may be called several times; the value of the last call,
-/// whose edits were applied, is returned.
+/// whose edits were applied, is returned. A change that was made earlier for the same key is [`Error::Repeated`].
 pub fn change_with<T>(
     store: &dyn Store,
     intent: &Intent,
@@ -112,7 +125,7 @@ pub fn change_with<T>(
         value = Some(planned);
         Ok(edits)
     })?;
-    let value = value.ok_or_else(|| Error::Unavailable { what: "the store".into(), why: "it did not call the plan".into() })?;
+    let value = value.ok_or_else(|| Error::Repeated { change: change.id.to_string() })?;
     Ok((change, value))
 }
 
@@ -283,6 +296,8 @@ pub struct Intent {
     pub at: Timestamp,
     /// The change this one undoes or redoes.
     pub undoes: Option<ChangeId>,
+    /// The key of the request, if the change is made once for it.
+    pub key: Option<IdempotencyKey>,
 }
 
 /// The author of a change.
@@ -430,6 +445,15 @@ pub struct FileChange {
     pub before: Option<Version>,
     /// The version after; `None` if the file was removed.
     pub after: Option<Version>,
+}
+
+/// Changes in the order in which they were made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangePage {
+    /// The changes, oldest first.
+    pub changes: Vec<Change>,
+    /// The place after the last of them.
+    pub next: ChangeCursor,
 }
 
 /// Selects changes.

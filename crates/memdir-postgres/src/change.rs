@@ -1,7 +1,7 @@
 //! One change: a transaction on one connection, from the lock of its namespaces to the commit. The plan reads on the same connection.
 
 use crate::{
-    claim::{self, IdempotencyKey},
+    claim,
     database::{Database, Pauses, Session},
     failure::{Failure, FailureKind},
     history, reads,
@@ -10,7 +10,8 @@ use crate::{
 };
 use deadpool_postgres::Object;
 use memdir_core::{
-    Access, Change, ChangeId, Error, FileChange, FileEdit, Intent, MemoryPath, MountInfo, Result, Stamp, Stored, Version, View,
+    Access, Change, ChangeId, Error, FileChange, FileEdit, IdempotencyKey, Intent, MemoryPath, MountInfo, Result, Stamp, Stored, Version,
+    View,
     internal::{
         base::time::Deadline,
         store::{Plan, Walk, stop::Stop},

@@ -3,18 +3,7 @@
 
 use crate::{failure::Failure, sql};
 use deadpool_postgres::Object;
-use memdir_core::{ChangeId, Error};
-
-/// A key that a caller gave to a request, so that it is carried out once however often it is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey {
-    /// The caller. Keys of different callers are independent.
-    pub caller: String,
-    /// The key.
-    pub key: String,
-    /// A hash of the request: the same key with another request is refused.
-    pub request: [u8; 32],
-}
+use memdir_core::{ChangeId, IdempotencyKey};
 
 /// Claims a key for a change. Returns the change that claimed it earlier with the same request.
 pub(crate) async fn claim(client: &Object, tenant: &str, key: &IdempotencyKey, id: &ChangeId) -> Result<Option<ChangeId>, Failure> {
@@ -25,8 +14,7 @@ pub(crate) async fn claim(client: &Object, tenant: &str, key: &IdempotencyKey, i
     }
     let row = client.query_one(&find, &[&tenant, &key.caller, &key.key]).await?;
     if row.try_get::<_, &[u8]>(0)? != request {
-        let why = "it was used for another request; use a new key for each request";
-        return Err(Error::bad_input("idempotency key", why).into());
+        return Err(IdempotencyKey::reused().into());
     }
     Ok(Some(ChangeId(row.try_get(1)?)))
 }

@@ -52,11 +52,11 @@ mod forget;
 mod history;
 mod migrations;
 mod reads;
+mod since;
 mod space;
 mod sql;
 mod store;
 
-pub use claim::IdempotencyKey;
 pub use database::{Database, DatabaseSettings};
 pub use migrations::APP_ROLE;
 pub use space::NamespaceMount;

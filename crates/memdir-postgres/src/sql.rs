@@ -94,6 +94,13 @@ pub(crate) const NEWEST: &str = "
       select change_id, recorded_us from memdir.changes
       where tenant = $1 and namespace = n.namespace order by sequence desc limit $3) c";
 
+/// The oldest changes of namespaces after a sequence number in each of them, with their places in the order.
+pub(crate) const SINCE: &str = "
+    select c.change_id, c.recorded_us, n.namespace, c.sequence from unnest($2::text[], $3::bigint[]) as n (namespace, sequence)
+    cross join lateral (
+      select change_id, recorded_us, sequence from memdir.changes
+      where tenant = $1 and namespace = n.namespace and sequence > n.sequence order by sequence limit $4) c";
+
 /// The changes whose id is in a range.
 pub(crate) const BY_ID: &str = "
     select change_id, recorded_us from memdir.changes

@@ -2,17 +2,16 @@
 
 use crate::{
     change::{self, ChangeJob},
-    claim::IdempotencyKey,
     database::Database,
     failure::Failure,
-    forget, history, reads,
+    forget, history, reads, since,
     space::{NamespaceMount, Space},
     sql,
 };
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Change, ChangeFilter, Intent, MemoryPath, MountInfo, Phrase, Result, Stamp, Store, Stored, Version, View,
+    Change, ChangeCursor, ChangeFilter, ChangePage, Intent, MemoryPath, MountInfo, Phrase, Result, Stamp, Store, Stored, Version, View,
     internal::store::{JournalSize, Plan, Walk, stop::Stop},
 };
 use std::sync::Arc;
@@ -23,19 +22,12 @@ pub struct PostgresStore {
     database: Database,
     space: Arc<Space>,
     stop: Stop,
-    key: Option<Arc<IdempotencyKey>>,
 }
 
 impl PostgresStore {
     /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
     pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
-        Ok(PostgresStore { database: database.clone(), space: Arc::new(Space::new(tenant, mounts)?), stop: Stop::default(), key: None })
-    }
-
-    /// Returns a handle whose next change is made once for this key. If it was made already, that change is returned and the plan is not
-    /// called.
-    pub fn with_key(&self, key: IdempotencyKey) -> Self {
-        PostgresStore { key: Some(Arc::new(key)), ..self.clone() }
+        Ok(PostgresStore { database: database.clone(), space: Arc::new(Space::new(tenant, mounts)?), stop: Stop::default() })
     }
 
     fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
@@ -86,7 +78,7 @@ impl Store for PostgresStore {
             database: &self.database,
             space: &self.space,
             stop: &self.stop,
-            key: self.key.as_deref(),
+            key: intent.key.as_ref(),
             intent,
             namespaces,
             deadline: self.stop.lock_deadline(),
@@ -96,6 +88,14 @@ impl Store for PostgresStore {
 
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
         self.read(async |client| history::changes(client, &self.space, filter).await)
+    }
+
+    fn changes_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+        self.read(async |client| since::changes_since(client, &self.space, after, most).await)
+    }
+
+    fn newest_cursor(&self) -> Result<ChangeCursor> {
+        self.read(async |client| since::newest_cursor(client, &self.space).await)
     }
 
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {

@@ -60,6 +60,12 @@ pub enum Error {
         /// The reason, with its id.
         why: String,
     },
+    /// A request with the same idempotency key was carried out already.
+    #[error("the request with this idempotency key was already carried out as change {change}")]
+    Repeated {
+        /// The id of the change.
+        change: String,
+    },
     /// The memory exists already.
     #[error("memory {:?} already exists", path.name())]
     Exists {
@@ -196,6 +202,7 @@ impl Error {
             Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } => "not_found",
             Error::Changed { .. } | Error::Conflict { .. } => "changed",
             Error::NoChange { .. } => "no_change",
+            Error::Repeated { .. } => "repeated",
             Error::Exists { .. } => "exists",
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
@@ -219,6 +226,7 @@ impl Error {
             | Error::Changed { .. }
             | Error::Conflict { .. }
             | Error::NoChange { .. }
+            | Error::Repeated { .. }
             | Error::Exists { .. }
             | Error::BadPath { .. }
             | Error::BadEdit { .. }
@@ -243,6 +251,7 @@ impl Error {
             Error::Changed { .. } => "Read it again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
             Error::NoChange { .. } => "See the history for the ids of changes and the versions of a memory.".into(),
+            Error::Repeated { .. } => "Nothing more is to be done; use a new key for another request.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
@@ -281,6 +290,7 @@ impl Error {
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
+            Error::Repeated { .. } => "nothing more is to be done; use a new key for another request".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             // Only a text that occurs several times can be replaced everywhere.

@@ -65,6 +65,9 @@ pub const HOOK_WAIT_MS: u64 = 1_000;
 /// How often a change is planned while another program saves the same file meanwhile. A person who saves in an editor causes one
 /// retry; only a program that saves without a pause causes more.
 pub const CHANGE_ATTEMPTS: usize = 16;
+/// Changes of a directory whose idempotency keys are remembered: a client that retries does so within seconds. Reading them takes a
+/// few milliseconds, and only a change with a key does.
+pub const KEYED_CHANGES: usize = 1_000;
 /// Backtracking steps of a model's regular expression on one memory: a tenth of a second, at worst a second.
 pub const REGEX_STEPS: usize = 1_000_000;
 /// Bytes of a mount's journal beyond which the oldest changes are dropped. The newest version of everything is kept.

@@ -5,7 +5,7 @@ use crate::{
     entrypoint::upkeep::EntrypointCache,
     operations::dream_summary::DreamSummary,
     secrets,
-    store::{Actor, Intent, Verb},
+    store::{Actor, IdempotencyKey, Intent, Verb},
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Context {
     pub log: Option<Arc<str>>,
     /// Reports when memories were last tidied, if the program keeps plans.
     pub dreams: Option<Arc<dyn Fn(Timestamp) -> DreamSummary + Send + Sync>>,
+    /// The key of the request that the next change is made for.
+    pub key: Option<IdempotencyKey>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) entrypoint_cache: Arc<EntrypointCache>,
 }
@@ -30,10 +32,10 @@ pub struct Context {
 impl Context {
     /// Returns a context with empty caches.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), log: None, dreams: None, entrypoint_cache: Arc::default() }
+        Context { actor, clock, allow: Arc::default(), log: None, dreams: None, key: None, entrypoint_cache: Arc::default() }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {
-        Intent { verb, actor: self.actor.clone(), at: self.clock.now(), undoes: None }
+        Intent { verb, actor: self.actor.clone(), at: self.clock.now(), undoes: None, key: self.key.clone() }
     }
 }

@@ -4,8 +4,10 @@ use crate::{
     base::{
         error::{Error, Result},
         path::MemoryPath,
+        version::Version,
     },
-    store::{Change, ChangeFilter, Role, Store, Verb},
+    operations::read,
+    store::{Change, ChangeCursor, ChangeFilter, ChangePage, Role, Store, Verb},
 };
 
 /// Maximum number of renames that the history of one memory follows.
@@ -30,6 +32,40 @@ pub fn history(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> 
     Ok(changes)
 }
 
+/// One version of a memory, or its deletion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryVersion {
+    /// The change that made it.
+    pub change: Change,
+    /// The memory, with the name that it had then.
+    pub path: MemoryPath,
+    /// The version before; `None` if the change created the memory.
+    pub before: Option<Version>,
+    /// The version after; `None` if the change deleted it.
+    pub after: Option<Version>,
+}
+
+/// Returns the versions of a memory, newest first. Fails if there is no memory of this name and never was.
+pub(crate) fn versions(store: &dyn Store, path: &MemoryPath, most: usize) -> Result<Vec<MemoryVersion>> {
+    let mut name = store.get(path)?.map_or_else(|| path.clone(), |stored| stored.path);
+    let changes = history(store, &ChangeFilter { path: Some(name.clone()), most, ..ChangeFilter::default() })?;
+    if changes.is_empty() && store.get(path)?.is_none() {
+        return Err(read::not_found(store, path));
+    }
+    let mut versions = Vec::with_capacity(changes.len());
+    for change in changes {
+        let earlier = came_from(std::slice::from_ref(&change), &name).map(|(earlier, _)| earlier);
+        let of = |name: &MemoryPath| change.files.iter().find(|file| file.path.name() == name.name());
+        let before = earlier.as_ref().and_then(of).and_then(|file| file.before);
+        if let Some(file) = of(&name) {
+            let (path, before, after) = (file.path.clone(), file.before.or(before), file.after);
+            versions.push(MemoryVersion { path, before, after, change });
+        }
+        name = earlier.unwrap_or(name);
+    }
+    Ok(versions)
+}
+
 /// Returns the changes of the whole space. Proposed candidates are omitted: they are memdir's own suggestions, not changes that a person or an agent made. A
 /// change that is named by its id is always found.
 fn without_proposals(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Change>> {
@@ -48,6 +84,20 @@ fn without_proposals(store: &dyn Store, filter: &ChangeFilter) -> Result<Vec<Cha
             return Ok(changes);
         }
         most *= 4;
+    }
+}
+
+/// Returns the changes after a cursor, oldest first, without proposed candidates, like the history of a space.
+pub(crate) fn changes_since(store: &dyn Store, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+    let mut after = after.cloned();
+    loop {
+        let mut page = store.changes_since(after.as_ref(), most)?;
+        let is_end = page.changes.is_empty();
+        page.changes.retain(|change| change.verb != Verb::Propose);
+        if is_end || !page.changes.is_empty() {
+            return Ok(page);
+        }
+        after = Some(page.next);
     }
 }
 

@@ -23,6 +23,8 @@ pub enum UndoTarget {
     Last,
     /// The change whose id starts with this text, by any actor.
     Id(String),
+    /// The change with exactly this id, if this actor made it, in any session.
+    Own(String),
 }
 
 /// An undone or redone change.
@@ -53,14 +55,22 @@ pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<
 pub fn redo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<Undone> {
     let change = match which {
         UndoTarget::Id(id) => undo_of(store, id)?,
+        UndoTarget::Own(id) => {
+            let undo = undo_of(store, id)?;
+            check_own(context, &history::find_change(store, id)?, id)?;
+            undo
+        }
         _ => pick(store, context, which, &|change| change.verb == Verb::Undo, "redo")?,
     };
     reverse(store, context, change, Verb::Redo)
 }
 
 fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(&Change) -> bool, doing: &str) -> Result<Change> {
-    if let UndoTarget::Id(id) = which {
+    if let UndoTarget::Id(id) | UndoTarget::Own(id) = which {
         let change = history::find_change(store, id)?;
+        if matches!(which, UndoTarget::Own(_)) {
+            check_own(context, &change, id)?;
+        }
         return if in_effect(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
             Ok(change)
         } else {
@@ -91,6 +101,15 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
             Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); use its id to {doing} it{own}")))
         }
     }
+}
+
+/// Fails unless the actor made the change. Only the actor was given the whole id, so a prefix is not accepted.
+fn check_own(context: &Context, change: &Change, id: &str) -> Result<()> {
+    let is_of_another = change.verb == Verb::Found || change.actor.name != context.actor.name;
+    if change.id.0 != id.to_ascii_lowercase() || is_of_another {
+        return Err(Error::bad_input("change", format!("{id} is not the full id of one of your changes")));
+    }
+    Ok(())
 }
 
 /// Returns the newest of some changes in the order of the history, newest first. A change made outside memdir is recorded when it is

@@ -87,12 +87,21 @@ pub enum WriteMode {
     Exact,
     /// The file is created with exactly these bytes, under exactly this name. The write fails if it exists.
     CreateExact,
+    /// The memory of this name has exactly these bytes afterwards; a missing one is created.
+    Put,
+    /// A memory with exactly these bytes is created. The write fails if one of this name exists.
+    PutNew,
 }
 
 impl WriteMode {
-    /// Whether the bytes and the name are used as given. Otherwise a text must not be blank, and ends with a line ending.
-    fn is_exact(self) -> bool {
+    /// Whether the name is used as given. Otherwise it may omit `.md`.
+    fn has_exact_name(self) -> bool {
         matches!(self, WriteMode::Exact | WriteMode::CreateExact)
+    }
+
+    /// Whether the bytes are used as given. Otherwise a text must not be blank, and ends with a line ending.
+    fn has_exact_bytes(self) -> bool {
+        self.has_exact_name() || matches!(self, WriteMode::Put | WriteMode::PutNew)
     }
 }
 
@@ -119,7 +128,7 @@ pub struct Saved {
 
 /// Saves a memory.
 pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
-    if !request.mode.is_exact() && request.mode != WriteMode::Fields && text::decode(&request.content).0.trim().is_empty() {
+    if !request.mode.has_exact_bytes() && request.mode != WriteMode::Fields && text::decode(&request.content).0.trim().is_empty() {
         return Err(Error::bad_input("content", "it is empty; pass the text to save, or delete the memory to remove it"));
     }
     let verb = if request.mode == WriteMode::Append { Verb::Append } else { Verb::Write };
@@ -127,7 +136,7 @@ pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Re
     let (change, (path, bytes, created, notes)) = change_with(store, &context.intent(verb), &touches, |view| {
         let there = existing(view, request)?;
         let path = there.as_ref().map_or_else(|| new_path(request), |stored| stored.path.clone());
-        let creates = matches!(request.mode, WriteMode::Create | WriteMode::CreateExact);
+        let creates = matches!(request.mode, WriteMode::Create | WriteMode::CreateExact | WriteMode::PutNew);
         let expect = request.expect.map_or(if creates { Expect::Absent } else { Expect::Any }, Expect::Is);
         expect.check(&path, there.as_ref().map(|stored| stored.version))?;
         if there.is_none() && matches!(request.mode, WriteMode::Replace | WriteMode::Fields) {
@@ -202,7 +211,7 @@ pub(crate) fn saved_outcome(path: MemoryPath, bytes: &[u8], created: bool, chang
 /// The existing memory. In exact mode, only a file with exactly this name counts.
 fn existing(view: &dyn View, request: &Write) -> Result<Option<Stored>> {
     let found = view.get(&request.path)?;
-    Ok(found.filter(|stored| !request.mode.is_exact() || stored.path == request.path))
+    Ok(found.filter(|stored| !request.mode.has_exact_name() || stored.path == request.path))
 }
 
 /// Extensions of text files, to which `.md` is not added.
@@ -214,12 +223,12 @@ const TEXT_EXTENSIONS: &[&str] = &[
 fn new_path(request: &Write) -> MemoryPath {
     let extension = request.path.file_name().rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     let whole = extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension.as_str()));
-    if whole || request.mode.is_exact() { request.path.clone() } else { request.path.with_md() }
+    if whole || request.mode.has_exact_name() { request.path.clone() } else { request.path.with_md() }
 }
 
 fn new_bytes(request: &Write, there: Option<&Stored>, limit: usize) -> Result<Vec<u8>> {
     let bytes = match (request.mode, there) {
-        (WriteMode::Exact | WriteMode::CreateExact, _) => return Ok(request.content.clone()),
+        (mode, _) if mode.has_exact_bytes() => return Ok(request.content.clone()),
         (WriteMode::Append, there) => appended(there.map_or(&[], |stored| &stored.bytes), &request.content),
         (WriteMode::Replace, Some(stored)) => replaced(&stored.bytes, &request.content),
         (WriteMode::Fields, Some(stored)) => stored.bytes.clone(),

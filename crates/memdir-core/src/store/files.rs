@@ -28,7 +28,8 @@ use crate::{
         version::Version,
     },
     store::{
-        Access, Change, ChangeFilter, Entry, Intent, JournalSize, MountInfo, Plan, Stamp, Store, Stored, View, Walk, mounts, stop::Stop,
+        Access, Change, ChangeCursor, ChangeFilter, ChangePage, Entry, Intent, JournalSize, MountInfo, Plan, Stamp, Store, Stored, View,
+        Walk, mounts, stop::Stop,
     },
 };
 use change::Locked;
@@ -290,6 +291,9 @@ impl Store for FileStore {
             }
         }
         let locked = self.lock(&mounts)?;
+        if let Some(made) = intent.key.as_ref().map(|key| self.made_for(key)).transpose()?.flatten() {
+            return Ok(made);
+        }
         let mut attempts = limits::CHANGE_ATTEMPTS;
         loop {
             let edits = plan(&locked)?;
@@ -307,6 +311,16 @@ impl Store for FileStore {
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
         self.stop.check()?;
         self.history(filter)
+    }
+
+    fn changes_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+        self.stop.check()?;
+        self.history_since(after, most)
+    }
+
+    fn newest_cursor(&self) -> Result<ChangeCursor> {
+        self.stop.check()?;
+        self.newest_place()
     }
 
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {

@@ -8,8 +8,8 @@ use crate::{
         version::Version,
     },
     store::{
-        Access, Change, ChangeFilter, ChangeId, Entry, EntrypointMode, FileChange, FileEdit, Intent, JournalSize, MountInfo, Plan, Source,
-        Stamp, Store, Stored, View, Walk, stop::Stop,
+        Access, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, Entry, EntrypointMode, FileChange, FileEdit, IdempotencyKey,
+        Intent, JournalSize, MountInfo, Plan, Source, Stamp, Store, Stored, View, Walk, stop::Stop,
     },
 };
 use std::{
@@ -32,6 +32,7 @@ struct State {
     changes: Vec<Change>,
     texts: BTreeMap<(MemoryPath, Version), Vec<u8>>,
     ticks: i64,
+    keys: Vec<(IdempotencyKey, Change)>,
 }
 
 impl Default for RamStore {
@@ -64,6 +65,13 @@ impl State {
         Some(Stored { version: Version::from_content(bytes), bytes: bytes.clone(), stamp: stamp(bytes, *tick), path: found })
     }
 
+    fn made_for(&self, key: &IdempotencyKey) -> Result<Option<Change>> {
+        match self.keys.iter().find(|(used, _)| (&used.caller, &used.key) == (&key.caller, &key.key)) {
+            Some((used, _)) if used.request != key.request => Err(IdempotencyKey::reused()),
+            made => Ok(made.map(|(_, change)| change.clone())),
+        }
+    }
+
     fn walk(&self, under: &str) -> Walk {
         let entries = self.files.iter().filter(|(path, _)| path.is_under(under) && path.as_str() != under);
         Walk {
@@ -71,6 +79,15 @@ impl State {
             ..Walk::default()
         }
     }
+}
+
+/// The name of the only directory in a cursor.
+const PLACE: &[u8] = b"ram";
+
+fn place(position: usize) -> ChangeCursor {
+    let mut cursor = ChangeCursor::default();
+    cursor.set_position(PLACE, position.to_string());
+    cursor
 }
 
 fn stamp(bytes: &[u8], tick: i64) -> Stamp {
@@ -129,6 +146,11 @@ impl Store for RamStore {
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
         assert!(!touches.is_empty(), "a change names what it touches");
         self.stop.check()?;
+        if let Some(key) = &intent.key
+            && let Some(made) = self.state().made_for(key)?
+        {
+            return Ok(made);
+        }
         // The plan works on a copy: reading the store itself from within a plan must not hang.
         let before = self.state().clone();
         // A store may call a plan again, and only the last call counts.
@@ -136,6 +158,10 @@ impl Store for RamStore {
         let edits = plan(&Snapshot(self, &before))?;
         self.stop.check()?;
         let mut state = self.state();
+        // Changes of other threads may have been made meanwhile.
+        if let Some(made) = intent.key.as_ref().map(|key| state.made_for(key)).transpose()?.flatten() {
+            return Ok(made);
+        }
         let id = ChangeId(format!("ram{:05}", state.changes.len()));
         let mut change = Change {
             id,
@@ -177,6 +203,7 @@ impl Store for RamStore {
         if !change.files.is_empty() {
             state.changes.push(change.clone());
         }
+        state.keys.extend(intent.key.clone().map(|key| (key, change.clone())));
         Ok(change)
     }
 
@@ -193,6 +220,22 @@ impl Store for RamStore {
         };
         let most = if filter.most == 0 { usize::MAX } else { filter.most };
         Ok(state.changes.iter().rev().filter(fits).take(most).cloned().collect())
+    }
+
+    fn changes_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+        self.stop.check()?;
+        let state = self.state();
+        let start = match after.and_then(|after| after.position(PLACE)) {
+            None => 0,
+            Some(position) => position.parse().ok().filter(|at| *at <= state.changes.len()).ok_or_else(ChangeCursor::expired)?,
+        };
+        let changes: Vec<Change> = state.changes[start..].iter().take(most.max(1)).cloned().collect();
+        Ok(ChangePage { next: place(start + changes.len()), changes })
+    }
+
+    fn newest_cursor(&self) -> Result<ChangeCursor> {
+        self.stop.check()?;
+        Ok(place(self.state().changes.len()))
     }
 
     fn text_at(&self, path: &MemoryPath, version: Version) -> Result<Option<Vec<u8>>> {

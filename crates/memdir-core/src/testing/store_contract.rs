@@ -7,7 +7,7 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Actor, Change, ChangeFilter, Expect, FileEdit, Intent, Role, Store, Verb, stop::Stop},
+    store::{Actor, Change, ChangeCursor, ChangeFilter, Expect, FileEdit, IdempotencyKey, Intent, Role, Store, Verb, stop::Stop},
 };
 use jiff::Timestamp;
 
@@ -16,7 +16,7 @@ fn path(text: &str) -> Result<MemoryPath> {
 }
 
 fn intent(verb: Verb) -> Intent {
-    Intent { verb, actor: Actor { name: "ada".into(), session: None }, at: Timestamp::UNIX_EPOCH, undoes: None }
+    Intent { verb, actor: Actor { name: "ada".into(), session: None }, at: Timestamp::UNIX_EPOCH, undoes: None, key: None }
 }
 
 fn edit(name: &str, bytes: Option<&[u8]>) -> Result<FileEdit> {
@@ -108,5 +108,54 @@ pub fn check_store_contract(store: &dyn Store) -> Result<()> {
         stoppable.changes(&ChangeFilter::default()).is_err() && stoppable.text_at(&path("a.md")?, Version::from_content(b"two")).is_err()
     );
     assert_eq!((listing(store, "")?, store.journal_size()?.changes), (vec!["deep/b.md".to_owned()], 3));
+    check_cursors(store)?;
+    check_keys(store)
+}
+
+/// The changes after a cursor are those of the history, oldest first, each once.
+fn check_cursors(store: &dyn Store) -> Result<()> {
+    let all: Vec<Change> = store.changes(&ChangeFilter::default())?.into_iter().rev().collect();
+    assert_eq!(store.changes_since(None, 100)?.changes, all);
+    let (mut cursor, mut paged) = (None, Vec::new());
+    loop {
+        let page = store.changes_since(cursor.as_ref(), 1)?;
+        // A cursor is a text in between.
+        cursor = Some(ChangeCursor::parse(&page.next.to_string())?);
+        assert!(page.changes.len() <= 1);
+        if page.changes.is_empty() {
+            break;
+        }
+        paged.extend(page.changes);
+    }
+    assert_eq!(paged, all);
+    let now = store.newest_cursor()?;
+    assert_eq!((store.changes_since(Some(&now), 100)?.changes, cursor), (vec![], Some(now.clone())));
+    let new = make(store, Verb::Write, &[edit("fed.md", Some(b"new"))?])?;
+    assert_eq!(store.changes_since(Some(&now), 100)?.changes, [new]);
+    let mut unknown = ChangeCursor::default();
+    unknown.set_position(b"another store", "1");
+    assert_eq!(store.changes_since(Some(&unknown), 100)?.changes.len(), all.len() + 1, "places that are not here do not count");
+    Ok(())
+}
+
+/// A change with a key is made once.
+fn check_keys(store: &dyn Store) -> Result<()> {
+    let keyed = |caller: &str, request: u8, bytes: &[u8]| -> Result<Change> {
+        let key = Some(IdempotencyKey { caller: caller.into(), key: "k".into(), request: [request; 32] });
+        store.change(&Intent { key, ..intent(Verb::Append) }, &[path("keyed.md")?], &mut |view| {
+            let mut all = view.get(&path("keyed.md")?)?.map(|stored| stored.bytes).unwrap_or_default();
+            all.extend_from_slice(bytes);
+            Ok(vec![edit("keyed.md", Some(&all))?])
+        })
+    };
+    let first = keyed("ada", 1, b"once ")?;
+    assert_eq!(keyed("ada", 1, b"once ")?, first);
+    assert!(matches!(keyed("ada", 2, b"other "), Err(Error::BadInput { .. })));
+    assert_ne!(keyed("bob", 1, b"of another ")?, first);
+    assert_eq!(bytes(store, "keyed")?.as_deref(), Some(b"once of another ".as_slice()));
+    // A change that fails releases its key.
+    let huge = vec![b'x'; limits::MEMORY_BYTES + 1];
+    assert!(keyed("eve", 1, &huge).is_err());
+    assert_eq!(keyed("eve", 1, b"later")?.files.len(), 1);
     Ok(())
 }

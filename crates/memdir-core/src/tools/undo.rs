@@ -3,11 +3,7 @@
 use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
 use crate::{
     base::error::{Error, Result},
-    operations::{
-        history,
-        undo::{self, UndoTarget},
-    },
-    store::Verb,
+    operations::undo::{self, UndoTarget},
 };
 use serde_json::json;
 
@@ -29,7 +25,7 @@ pub(super) const TOOL: Tool = Tool {
 
 fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let which = match args.text(&CHANGE)? {
-        Some(id) => UndoTarget::Id(own_change(caller, &id)?),
+        Some(id) => UndoTarget::Own(id),
         None if caller.session => UndoTarget::Mine,
         None => {
             let why =
@@ -44,14 +40,4 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let sentence = format!("Undid: {}.", undo::describe(&undone.undone));
     let text = std::iter::once(sentence).chain(undone.notes.iter().cloned()).collect::<Vec<_>>().join("\n");
     Ok(ToolResult::new(out, text))
-}
-
-/// Returns the id of a change that this caller made. Only the caller was given the whole id, so a prefix is not accepted.
-fn own_change(caller: &ToolContext, id: &str) -> Result<String> {
-    let change = history::find_change(caller.memdir.store(), id)?;
-    let is_of_another = change.verb == Verb::Found || change.actor.name != caller.memdir.context().actor.name;
-    if change.id.0 != id.to_ascii_lowercase() || is_of_another {
-        return Err(Error::bad_input("change", format!("{id} is not the full id of one of your changes")));
-    }
-    Ok(change.id.0)
 }

@@ -17,7 +17,13 @@ pub(crate) fn path(text: &str) -> MemoryPath {
 }
 
 pub(crate) fn intent(verb: Verb) -> Intent {
-    Intent { verb, actor: Actor { name: "ada".into(), session: None }, at: Timestamp::from_second(1_700_000_000).unwrap(), undoes: None }
+    Intent {
+        verb,
+        actor: Actor { name: "ada".into(), session: None },
+        at: Timestamp::from_second(1_700_000_000).unwrap(),
+        undoes: None,
+        key: None,
+    }
 }
 
 fn mount(home: &TempDir) -> Mount {

@@ -1,7 +1,7 @@
 //! Two tenants never see each other: not through the store, and not by SQL with the application's role.
 
-use crate::support::{TestDatabase, path, put, query, text};
-use memdir_core::{ChangeFilter, Phrase, Store, Version, View};
+use crate::support::{TestDatabase, path, put, put_for, query, text};
+use memdir_core::{ChangeFilter, IdempotencyKey, Phrase, Store, Version, View};
 use memdir_postgres::{APP_ROLE, NamespaceMount, PostgresStore};
 
 const TABLES: [&str; 7] = ["tenants", "namespaces", "documents", "versions", "changes", "change_files", "claims"];
@@ -15,8 +15,8 @@ fn two_tenants() -> Option<(TestDatabase, PostgresStore, PostgresStore)> {
     put(&ours, "a.md", "acme text").unwrap();
     put(&theirs, "a.md", "globex text").unwrap();
     put(&theirs, "theirs.md", "globex only").unwrap();
-    let key = memdir_postgres::IdempotencyKey { caller: "bob".into(), key: "k".into(), request: [0; 32] };
-    put(&theirs.with_key(key), "theirs.md", "globex twice").unwrap();
+    let key = IdempotencyKey { caller: "bob".into(), key: "k".into(), request: [0; 32] };
+    put_for(&theirs, Some(key), "theirs.md", "globex twice").unwrap();
     Some((test, ours, theirs))
 }
 
@@ -40,8 +40,8 @@ fn no_operation_of_a_store_reaches_another_tenant() {
     assert_eq!((ours.count_in_history(&phrase).unwrap(), ours.forget_in_history(&phrase).unwrap()), (0, 0));
     assert_eq!(theirs.count_in_history(&phrase).unwrap(), 3);
     // The same key of the other tenant is free.
-    let key = memdir_postgres::IdempotencyKey { caller: "bob".into(), key: "k".into(), request: [9; 32] };
-    assert_eq!(put(&ours.with_key(key), "b.md", "b").unwrap().files.len(), 1);
+    let key = IdempotencyKey { caller: "bob".into(), key: "k".into(), request: [9; 32] };
+    assert_eq!(put_for(&ours, Some(key), "b.md", "b").unwrap().files.len(), 1);
 }
 
 /// As the application's role: rows of the tenant that is set, none without one, and no partition at all.

@@ -1,7 +1,7 @@
 //! Databases on the server that `scripts/test-postgres-setup` starts.
 
 use jiff::Timestamp;
-use memdir_core::{Actor, Change, FileEdit, Intent, MemoryPath, Result, Role, Store, Verb};
+use memdir_core::{Actor, Change, FileEdit, IdempotencyKey, Intent, MemoryPath, Result, Role, Store, Verb};
 use memdir_postgres::{Database, DatabaseSettings, NamespaceMount, PostgresStore};
 use std::{
     io::Write as _,
@@ -114,13 +114,24 @@ pub(crate) fn path(text: &str) -> MemoryPath {
 }
 
 pub(crate) fn intent(verb: Verb) -> Intent {
-    Intent { verb, actor: Actor { name: "ada".into(), session: None }, at: Timestamp::from_second(1_700_000_000).unwrap(), undoes: None }
+    Intent {
+        verb,
+        actor: Actor { name: "ada".into(), session: None },
+        at: Timestamp::from_second(1_700_000_000).unwrap(),
+        undoes: None,
+        key: None,
+    }
 }
 
 /// Writes one file.
 pub(crate) fn put(store: &dyn Store, name: &str, text: &str) -> Result<Change> {
+    put_for(store, None, name, text)
+}
+
+/// Writes one file, once for a key.
+pub(crate) fn put_for(store: &dyn Store, key: Option<IdempotencyKey>, name: &str, text: &str) -> Result<Change> {
     let edit = FileEdit { path: path(name), bytes: Some(text.into()), role: Role::Memory };
-    store.change(&intent(Verb::Write), &[path(name)], &mut |_| Ok(vec![edit.clone()]))
+    store.change(&Intent { key, ..intent(Verb::Write) }, &[path(name)], &mut |_| Ok(vec![edit.clone()]))
 }
 
 pub(crate) fn text(store: &dyn Store, name: &str) -> Option<String> {
@@ -129,7 +140,12 @@ pub(crate) fn text(store: &dyn Store, name: &str) -> Option<String> {
 
 /// Appends a line to a file, which is a read-modify-write under the lock.
 pub(crate) fn append(store: &dyn Store, name: &str, line: &str) -> Result<Change> {
-    store.change(&intent(Verb::Append), &[path(name)], &mut |view| {
+    append_for(store, None, name, line)
+}
+
+/// Appends a line to a file, once for a key.
+pub(crate) fn append_for(store: &dyn Store, key: Option<IdempotencyKey>, name: &str, line: &str) -> Result<Change> {
+    store.change(&Intent { key, ..intent(Verb::Append) }, &[path(name)], &mut |view| {
         let mut bytes = view.get(&path(name))?.map(|stored| stored.bytes).unwrap_or_default();
         bytes.extend_from_slice(format!("{line}\n").as_bytes());
         Ok(vec![FileEdit { path: path(name), bytes: Some(bytes), role: Role::Memory }])

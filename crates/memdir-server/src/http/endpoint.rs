@@ -52,7 +52,7 @@ const SESSION_HEADER: &str = "mcp-session-id";
 
 /// What all requests of one caller share.
 pub(super) struct CallerState {
-    slots: Arc<CallSlots>,
+    pub(super) slots: Arc<CallSlots>,
     pub(super) bodies: BodyBudget,
     sessions: SessionTable,
 }
@@ -97,6 +97,12 @@ struct OpenServices {
 struct OpenSpace {
     cell: ServiceCell,
     usage: Usage,
+}
+
+/// A space that is open, and stays so as long as it is in use.
+pub(super) struct OpenedSpace {
+    pub(super) server: Arc<McpServer>,
+    pub(super) in_use: Option<InUse>,
 }
 
 type ServiceCell = Arc<OnceCell<Arc<McpService>>>;
@@ -193,6 +199,12 @@ impl HttpEndpoint {
     /// Returns the budget for bodies of requests without a caller.
     pub(super) fn public_bodies(&self) -> BodyBudget {
         self.owner.bodies.sibling()
+    }
+
+    /// Returns the space of a caller, opened if necessary.
+    pub(super) async fn space(&self, caller: &HttpCaller, state: &CallerState) -> Result<OpenedSpace, Response> {
+        let (service, in_use) = self.service(caller, state).await?;
+        Ok(OpenedSpace { server: service.server.clone(), in_use })
     }
 
     /// Returns the service of a caller, and a guard that keeps its space open.

@@ -42,7 +42,7 @@ pub(super) fn with_header(mut response: Response, name: HeaderName, value: &'sta
     response
 }
 
-fn with_type(status: StatusCode, media_type: &'static str, body: String) -> Response {
+pub(super) fn with_type(status: StatusCode, media_type: &'static str, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     with_header(response, header::CONTENT_TYPE, media_type)

@@ -10,6 +10,7 @@ use super::{
     options::HttpOptions,
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{json, retry_later, rpc_error, text, with_header},
+    rest,
 };
 use crate::{
     mcp::{ConnectionId, malformed_initialize, not_a_message},
@@ -44,6 +45,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) fn router(state: Arc<HttpState>, pages: Option<Router>) -> Router {
     let authorized = Router::new()
         .route("/mcp", any(mcp))
+        .route("/v1/{*rest}", any(rest))
         // Part of the authorized routes: only authorized callers learn which paths exist.
         .fallback(not_found)
         .layer(from_fn_with_state(state.clone(), authorize));
@@ -141,10 +143,16 @@ struct AuthorizedCaller(Option<CallerId>);
 /// The outermost layer: limits the request, and sets the CORS headers of the response.
 async fn finish(request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let is_rest = request.uri().path().starts_with("/v1/");
     let mut response = limit_request(request, next).await;
+    if is_rest {
+        response = rest::with_problem(response).await;
+    }
     if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id, www-authenticate"));
+        response
+            .headers_mut()
+            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id, etag, retry-after, www-authenticate, x-request-id"));
     }
     response
 }
@@ -182,7 +190,15 @@ async fn oauth_metadata(State(state): State<Arc<HttpState>>, uri: Uri) -> Respon
 }
 
 async fn not_found() -> Response {
-    text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp")
+    text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp, the REST API is below /v1")
+}
+
+async fn rest(
+    State(state): State<Arc<HttpState>>,
+    Extension(AuthorizedCaller(id)): Extension<AuthorizedCaller>,
+    request: Request,
+) -> Result<Response, Response> {
+    rest::handle(&state.endpoint, id, request).await
 }
 
 async fn mcp(
@@ -226,10 +242,10 @@ async fn mcp(
 
 /// Returns the response to a CORS preflight request.
 fn preflight() -> Response {
-    let response = with_header(text(StatusCode::NO_CONTENT, ""), header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE");
+    let response = with_header(text(StatusCode::NO_CONTENT, ""), header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT, DELETE");
     with_header(
         response,
         header::ACCESS_CONTROL_ALLOW_HEADERS,
-        "authorization, content-type, last-event-id, memdir-only, memdir-project, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+        "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, memdir-only, memdir-project, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, x-request-id",
     )
 }

@@ -1,24 +1,15 @@
 //! Server-sent events: tells open pages that memories have changed, so that they can show it.
 
 use super::visit::Visit;
-use crate::{http::InUse, subscriptions::ResourceEvent};
-use axum::{
-    Extension,
-    body::{Body, HttpBody},
-    http::{HeaderValue, header},
-    response::Response,
+use crate::{
+    http::{InUse, KEEP_ALIVE_SECS, event_stream},
+    subscriptions::ResourceEvent,
 };
+use axum::{Extension, response::Response};
 use bytes::Bytes;
-use hyper::body::Frame;
-use std::{
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::time::Duration;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 
-/// Seconds between comments on a quiet stream, by which a closed connection is noticed.
-const KEEP_ALIVE_SECS: u64 = 20;
 /// Milliseconds for which further changes are collected into one event.
 const COLLECT_MILLIS: u64 = 100;
 
@@ -60,26 +51,12 @@ pub(super) async fn stream(Extension(visit): Extension<Visit>) -> Response {
             };
         }
     });
-    let mut response = Response::new(Body::new(EventBody(receiver)));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    response
+    event_stream(receiver)
 }
 
 fn name(event: &ResourceEvent) -> String {
     match event {
         ResourceEvent::Updated(uri) => uri.strip_prefix("memory:///").unwrap_or(uri).to_owned(),
         ResourceEvent::ListChanged => String::new(),
-    }
-}
-
-/// A body of messages as they come.
-struct EventBody(mpsc::Receiver<Bytes>);
-
-impl HttpBody for EventBody {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0.poll_recv(cx).map(|message| message.map(|bytes| Ok(Frame::data(bytes))))
     }
 }

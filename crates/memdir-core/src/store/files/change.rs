@@ -17,7 +17,7 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Change, ChangeId, FileChange, FileEdit, Intent, MountInfo, Role, Stamp, Stored, View, Walk},
+    store::{Change, ChangeId, FileChange, FileEdit, IdempotencyKey, Intent, MountInfo, Role, Stamp, Stored, View, Walk},
 };
 use std::{
     cell::RefCell,
@@ -124,7 +124,7 @@ impl<'a> Locked<'a> {
         let temps = self.temp_names(&change.id.0, &parts, &edits);
         let mut open: Vec<(usize, Placed)> = Vec::new();
         let mut steps: Vec<Option<atomic::Step>> = Vec::new();
-        let recorded = self.record(&change, &touched, &parts, &edits, &mut open).map_err(Failed::from);
+        let recorded = self.record(&change, intent.key.as_ref(), &touched, &parts, &edits, &mut open).map_err(Failed::from);
         let is_recorded = recorded.is_ok();
         let made = recorded.and_then(|()| self.apply(&temps, &edits, &open, &mut steps));
         let clean = || {
@@ -238,11 +238,13 @@ impl<'a> Locked<'a> {
     fn record(
         &self,
         change: &Change,
+        key: Option<&IdempotencyKey>,
         touched: &BTreeSet<usize>,
         parts: &[ChangePart],
         edits: &[Edit],
         open: &mut Vec<(usize, Placed)>,
     ) -> Result<()> {
+        let key = key.map(|key| (key.hash(), key.request_hash()));
         for mount in touched {
             let is_here = |edit: &&Edit| self.store.journal_owner(edit.spot.mount) == *mount;
             let drafts: Vec<Draft<'_>> = edits.iter().filter(is_here).map(draft).collect();
@@ -252,6 +254,7 @@ impl<'a> Locked<'a> {
                 by: change.actor.clone(),
                 verb: change.verb,
                 undoes: change.undoes.as_ref().map(|id| id.0.clone()),
+                key: key.clone(),
                 files: Vec::new(),
                 peers: Vec::new(),
                 parts: parts.to_vec(),

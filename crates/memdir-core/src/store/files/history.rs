@@ -1,5 +1,7 @@
 //! Reads the history: recorded changes, earlier versions of files, and what other programs did to them.
 
+mod since;
+
 use super::{
     FileStore, Lock, Spot,
     journal::{Draft, Lookup, Placed, Progress},
@@ -12,7 +14,7 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Change, ChangeFilter, ChangeId, FileChange, JournalSize, Role, Verb},
+    store::{Change, ChangeCursor, ChangeFilter, ChangeId, FileChange, JournalSize, Role, Verb},
 };
 use jiff::Timestamp;
 use std::{
@@ -54,7 +56,7 @@ impl FileStore {
             Some(path) => self.file_history(path, filter)?,
             None => {
                 let applied = self.applied_elsewhere()?;
-                let lists = (0..self.mounts.len()).map(|mount| self.mount_history(mount, filter, &applied));
+                let lists = (0..self.mounts.len()).map(|mount| self.mount_history(mount, filter, None, &applied));
                 merge(self, lists.collect::<Result<_>>()?, filter.most)
             }
         };
@@ -143,13 +145,19 @@ impl FileStore {
         Ok(changes)
     }
 
-    fn mount_history(&self, mount: usize, filter: &ChangeFilter, applied: &HashSet<String>) -> Result<MountRecords> {
+    /// Returns the records of a mount that match a filter, down to the change with the id `after`, which is not included.
+    fn mount_history(&self, mount: usize, filter: &ChangeFilter, after: Option<&str>, applied: &HashSet<String>) -> Result<MountRecords> {
         let mut items = VecDeque::new();
         let mut is_complete = true;
+        let mut is_reached = after.is_none();
         let mut journal = self.journal(mount);
         if journal.ready_to_read()? {
             let mut shown = 0;
             journal.newest_first(&|record| applied.contains(&record.id), |placed, after_damage| {
+                is_reached |= after == Some(placed.record.id.as_str());
+                if is_reached && after.is_some() {
+                    return false;
+                }
                 let is_wanted = filter.id.as_ref().is_none_or(|id| placed.record.id.starts_with(id.as_str()));
                 let is_shown = self.shows(mount, placed);
                 // A hidden part tells that the rest of its change is not all of it.
@@ -160,6 +168,9 @@ impl FileStore {
                 is_complete = filter.most == 0 || shown < filter.most;
                 is_complete
             })?;
+        }
+        if !is_reached {
+            return Err(ChangeCursor::expired());
         }
         set_times(&mut items);
         Ok(MountRecords { items, is_complete })

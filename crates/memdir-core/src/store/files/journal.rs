@@ -349,8 +349,18 @@ impl Journal {
             return Ok(None);
         }
         let by = Actor { name: "another program".into(), session: None };
-        let record =
-            Record { id: new_id()?, at, by, verb: Verb::Found, undoes: None, files, peers: Vec::new(), parts: Vec::new(), cut: false };
+        let record = Record {
+            id: new_id()?,
+            at,
+            by,
+            verb: Verb::Found,
+            undoes: None,
+            key: None,
+            files,
+            peers: Vec::new(),
+            parts: Vec::new(),
+            cut: false,
+        };
         Ok(Some((record, payload)))
     }
 

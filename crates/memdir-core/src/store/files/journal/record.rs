@@ -40,6 +40,9 @@ pub(crate) struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undoes: Option<String>,
     pub(crate) files: Vec<FileRecord>,
+    /// The hashes of the idempotency key and of its request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<(String, String)>,
     /// Roots of the other mounts the same change touches, in records of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) peers: Vec<PathBuf>,

@@ -1,0 +1,103 @@
+//! Reads the history forwards: the changes after a cursor, and the change that was made for an idempotency key.
+
+use super::{HistoryItem, merge};
+use crate::{
+    base::{error::Result, limits},
+    store::{Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Store as _, files::FileStore},
+};
+use std::os::unix::ffi::OsStrExt as _;
+
+/// How often all journals are read while changes are being made. What changes after the last time may be returned in two parts.
+const READ_ATTEMPTS: usize = 4;
+
+impl FileStore {
+    /// Returns the changes after a cursor. A position is the id of the last change of a directory.
+    pub(in crate::store::files) fn history_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+        self.settle_if_free();
+        let mut attempts = READ_ATTEMPTS;
+        loop {
+            // A change of several mounts must not be seen in one journal and missed in another.
+            let before = self.marks();
+            let page = self.read_since(after, most)?;
+            attempts -= 1;
+            if attempts == 0 || self.marks() == before {
+                return Ok(page);
+            }
+        }
+    }
+
+    fn read_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+        let applied = self.applied_elsewhere()?;
+        let mut next = after.cloned().unwrap_or_default();
+        let mut lists = Vec::new();
+        for mount in 0..self.mounts.len() {
+            let position = next.position(self.place(mount));
+            lists.push(self.mount_history(mount, &ChangeFilter::default(), position, &applied)?);
+        }
+        let mut changes = Vec::new();
+        for parts in merge(self, lists, 0).iter().rev() {
+            if changes.len() >= most.max(1) {
+                break;
+            }
+            for HistoryItem { mount, placed, .. } in parts {
+                next.set_position(self.place(*mount), placed.record.id.clone());
+            }
+            changes.push(self.to_change(parts)?);
+            // Of a change whose memories are hidden here, only the place is used.
+            changes.pop_if(|change| change.files.is_empty());
+        }
+        Ok(ChangePage { changes, next })
+    }
+
+    /// Returns the place after the newest change of each directory that is visible here.
+    pub(in crate::store::files) fn newest_place(&self) -> Result<ChangeCursor> {
+        self.settle_if_free();
+        let mut cursor = ChangeCursor::default();
+        for mount in 0..self.mounts.len() {
+            let mut newest = None;
+            let mut journal = self.journal(mount);
+            if journal.ready_to_read()? {
+                journal.newest_first(&|_| false, |placed, _| {
+                    newest = self.shows(mount, placed).then(|| placed.record.id.clone());
+                    newest.is_none()
+                })?;
+            }
+            drop(journal);
+            if let Some(id) = newest {
+                cursor.set_position(self.place(mount), id);
+            }
+        }
+        Ok(cursor)
+    }
+
+    /// Returns the change that was made for a key, if it is among the newest ones. Called under the lock of the mounts that the
+    /// request concerns, so that a change in progress has ended.
+    pub(in crate::store::files) fn made_for(&self, key: &IdempotencyKey) -> Result<Option<Change>> {
+        let (hash, request) = (key.hash(), key.request_hash());
+        for mount in (0..self.mounts.len()).filter(|mount| self.journal_owner(*mount) == *mount) {
+            let (mut found, mut left) = (None, limits::KEYED_CHANGES);
+            let mut journal = self.journal(mount);
+            if journal.ready_to_read()? {
+                journal.newest_first(&|_| false, |placed, _| {
+                    if let Some((_, of)) = placed.record.key.as_ref().filter(|(recorded, _)| *recorded == hash) {
+                        found = Some((placed.record.id.clone(), *of == request));
+                    }
+                    left -= 1;
+                    found.is_none() && left > 0
+                })?;
+            }
+            drop(journal);
+            match found {
+                Some((_, false)) => return Err(IdempotencyKey::reused()),
+                Some((id, true)) => return Ok(self.history(&ChangeFilter { id: Some(id), ..ChangeFilter::default() })?.pop()),
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The name by which a cursor knows the directory of a mount.
+    fn place(&self, mount: usize) -> &[u8] {
+        self.mounts[mount].root.path().as_os_str().as_bytes()
+    }
+}

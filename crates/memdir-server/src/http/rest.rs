@@ -1,0 +1,261 @@
+//! The REST API under `/v1`: finds the route of a request, runs it on the caller's space, and answers. The routes are declared in
+//! `routes`; they have no rules about memories of their own.
+
+mod changes;
+mod conditions;
+mod expectation;
+mod list;
+mod memories;
+mod model;
+mod openapi;
+mod problem;
+mod query;
+mod route;
+mod routes;
+mod search;
+mod stream;
+mod types;
+mod versions;
+
+use super::{
+    body::read_body,
+    caller::{CallerId, HttpCaller},
+    endpoint::{CallerState, HttpEndpoint},
+    guarded::guarded,
+    response::with_type,
+};
+use crate::{
+    call::{CallFailure, run_blocking},
+    mcp::McpServer,
+};
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{
+        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        header::{self},
+        request::Parts,
+    },
+    response::Response,
+};
+use bytes::Bytes;
+use conditions::Conditions;
+use http_body_util::BodyExt as _;
+use memdir_core::{ChangeCursor, IdempotencyKey, internal::store::stop::Stop};
+use percent_encoding::percent_decode_str;
+use problem::Problem;
+use route::{RestCall, RestReply, Route};
+use routes::ROUTES;
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+
+/// The path of the description of the API.
+const OPENAPI_PATH: &str = "/v1/openapi.json";
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// Maximum length of an idempotency key.
+const MAX_KEY_CHARS: usize = 255;
+
+/// Returns the description of the API as JSON.
+pub(crate) fn openapi_json() -> serde_json::Value {
+    openapi::document(ROUTES)
+}
+
+/// Answers a request of an authorized caller.
+pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, request: Request) -> Result<Response, Response> {
+    let (parts, body) = request.into_parts();
+    if parts.uri.path() == OPENAPI_PATH && parts.method == axum::http::Method::GET {
+        drop(body);
+        return Ok(with_type(StatusCode::OK, "application/json", openapi_json().to_string()));
+    }
+    let (route, parameter) = find_route(&parts)?;
+    let caller = HttpCaller::from_headers(id, &parts.headers)?;
+    let state = endpoint.caller(id);
+    let (body, reserved) = if route.has_body() {
+        read_body(&parts.headers, body, "application/json", &state.bodies).await?
+    } else {
+        drop(body);
+        Default::default()
+    };
+    let opened = endpoint.space(&caller, &state).await?;
+    let request = RestRequest::new(route, parameter, &parts, body).map_err(Problem::into_response)?;
+    let (server, in_use) = (opened.server.clone(), opened.in_use);
+    if server.catalog().find(route.info.tool).is_none() {
+        let why = format!("this server does not have {}, which this route needs", route.info.tool);
+        return Err(Problem::from_status(StatusCode::FORBIDDEN, why).into_response());
+    }
+    // Before the cursor is read: a change in between is then in the stream.
+    let hints = if route.is_stream() { server.subscribe().await } else { None };
+    let reply = run(&server, &state, request).await.map_err(Problem::into_response)?;
+    match hints {
+        Some(hints) => {
+            let cursor = reply.value.as_deref().and_then(|cursor| serde_json::from_str::<String>(cursor).ok());
+            let cursor = cursor.and_then(|cursor| ChangeCursor::parse(&cursor).ok()).unwrap_or_default();
+            let shutdown = server.shutdown.clone();
+            let read = move |cursor| read_events(server.clone(), state.clone(), cursor);
+            let response = stream::start(cursor, hints, shutdown, read);
+            let in_use = in_use.map(super::usage::InUse::into_stream);
+            Ok(response.map(|body| guarded(body, in_use)))
+        }
+        None => Ok(to_response(reply).map(|body| guarded(body, (in_use, reserved)))),
+    }
+}
+
+/// Finds the route of a request, and the rest of its path.
+fn find_route(parts: &Parts) -> Result<(&'static Route, String), Response> {
+    let path = parts.uri.path();
+    let mut allowed = Vec::new();
+    for route in ROUTES {
+        let Some(rest) = route.matches(path) else { continue };
+        if route.info.method == parts.method {
+            let decoded = percent_decode_str(rest)
+                .decode_utf8()
+                .map_err(|_| Problem::invalid("the path is not valid UTF-8 after decoding").into_response())?;
+            return Ok((route, decoded.into_owned()));
+        }
+        allowed.push(route.info.method.as_str());
+    }
+    if path == OPENAPI_PATH {
+        allowed.push("GET");
+    }
+    if allowed.is_empty() {
+        let problem =
+            Problem::from_status(StatusCode::NOT_FOUND, "there is no such route").with_hint("See /v1/openapi.json for the routes.");
+        return Err(problem.into_response());
+    }
+    let allowed = allowed.join(", ");
+    let why = format!("this route has the methods {allowed}");
+    let mut response = Problem::from_status(StatusCode::METHOD_NOT_ALLOWED, why).into_response();
+    if let Ok(allowed) = HeaderValue::from_str(&allowed) {
+        response.headers_mut().insert(header::ALLOW, allowed);
+    }
+    Err(response)
+}
+
+/// A request with everything that its route reads.
+struct RestRequest {
+    route: &'static Route,
+    parameter: String,
+    query: String,
+    body: Bytes,
+    conditions: Conditions,
+    last_event_id: Option<String>,
+    key: Option<(String, [u8; 32])>,
+}
+
+impl RestRequest {
+    fn new(route: &'static Route, parameter: String, parts: &Parts, body: Bytes) -> Result<Self, Problem> {
+        let query = parts.uri.query().unwrap_or_default().to_owned();
+        let key = match text_header(&parts.headers, &IDEMPOTENCY_KEY)? {
+            Some(key) => {
+                if key.is_empty() || key.len() > MAX_KEY_CHARS {
+                    return Err(Problem::invalid(format!("header {IDEMPOTENCY_KEY} must have 1 to {MAX_KEY_CHARS} characters")));
+                }
+                Some((key, request_hash(parts, &body)))
+            }
+            None => None,
+        };
+        let conditions = Conditions::from_headers(&parts.headers)?;
+        let last_event_id = text_header(&parts.headers, &LAST_EVENT_ID)?;
+        Ok(RestRequest { route, parameter, query, body, conditions, last_event_id, key })
+    }
+}
+
+/// Returns a header of visible ASCII characters and spaces.
+fn text_header(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Problem> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = value.to_str().ok().filter(|_| values.next().is_none());
+    let text = text.ok_or_else(|| Problem::invalid(format!("header {name} must be given once, in ASCII characters")))?;
+    Ok(Some(text.to_owned()))
+}
+
+/// The hash of what a request asks for.
+fn request_hash(parts: &Parts, body: &[u8]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let conditions = [header::IF_MATCH, header::IF_NONE_MATCH].map(|name| {
+        parts.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect::<Vec<_>>().join(",")
+    });
+    let selection = ["memdir-project", "memdir-only"].map(|name| parts.headers.get(name).map_or(&b""[..], HeaderValue::as_bytes));
+    let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
+    let fields = [parts.method.as_str().as_bytes(), target.as_bytes(), conditions[0].as_bytes(), conditions[1].as_bytes()];
+    for field in fields.iter().chain(&selection).chain([&body]) {
+        hash.update((field.len() as u64).to_le_bytes());
+        hash.update(field);
+    }
+    hash.finalize().into()
+}
+
+/// Runs a request on a worker thread, within the limits of its caller.
+async fn run(server: &Arc<McpServer>, state: &CallerState, request: RestRequest) -> Result<RestReply<String>, Problem> {
+    let space = server.catalog().resources();
+    let space = space.ok_or_else(|| Problem::from_status(StatusCode::FORBIDDEN, "this server provides only tools"))?;
+    let section = server.catalog().section().cloned();
+    let stop = Stop::default();
+    let (kind, stop_work) = (request.route.info.kind, stop.clone());
+    let _running = server.calls.begin();
+    let work = move || {
+        let memdir = space().map_err(|why| Problem::from_status(StatusCode::FORBIDDEN, why))?.with_stop(&stop_work).counting_use();
+        let memdir = match request.key {
+            Some((key, request)) => memdir.with_key(IdempotencyKey { caller: memdir.context().actor.name.clone(), key, request }),
+            None => memdir,
+        };
+        let RestRequest { route, parameter, query, body, conditions, last_event_id, .. } = request;
+        let call = RestCall { memdir, section, parameter, conditions, last_event_id };
+        (route.run)(&call, &query, &body)
+    };
+    let ran = run_blocking(&server.workers, (&*state.slots, kind), stop, std::future::pending(), work).await;
+    ran.unwrap_or_else(|failure| Err(to_problem(failure)))
+}
+
+fn to_problem(failure: CallFailure) -> Problem {
+    let status = match failure {
+        CallFailure::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
+        CallFailure::Cancelled | CallFailure::TimedOut | CallFailure::TooMany => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    Problem::from_status(status, failure.to_string())
+}
+
+/// Reads the events after a cursor, on a worker thread.
+async fn read_events(server: Arc<McpServer>, state: Arc<CallerState>, cursor: ChangeCursor) -> Option<(String, ChangeCursor)> {
+    let space = server.catalog().resources()?;
+    let stop = Stop::default();
+    let stop_work = stop.clone();
+    let work = move || {
+        let memdir = space().ok()?.with_stop(&stop_work);
+        stream::events_since(&memdir, &cursor).ok()
+    };
+    let slots = (&*state.slots, crate::call::CallKind::Read);
+    run_blocking(&server.workers, slots, stop, server.shutdown.cancelled(), work).await.ok().flatten()
+}
+
+/// Turns an error of plain text, from a layer before the route, into a problem.
+pub(super) async fn with_problem(response: Response) -> Response {
+    let is_text = |value: &HeaderValue| value.as_bytes().starts_with(b"text/plain");
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) || !response.headers().get(header::CONTENT_TYPE).is_some_and(is_text) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let text = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let problem = Problem::from_status(status, String::from_utf8_lossy(&text)).into_response();
+    let (problem, body) = problem.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.extend(problem.headers);
+    Response::from_parts(parts, body)
+}
+
+fn to_response(reply: RestReply<String>) -> Response {
+    let mut response = match reply.value {
+        Some(value) => with_type(reply.status, "application/json", value),
+        None => Response::new(Body::empty()),
+    };
+    *response.status_mut() = reply.status;
+    let etag = reply.etag.and_then(|version| HeaderValue::from_str(&format!("\"{version}\"")).ok());
+    etag.into_iter().for_each(|etag| drop(response.headers_mut().insert(header::ETAG, etag)));
+    if reply.is_replayed {
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    response
+}
