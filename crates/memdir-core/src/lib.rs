@@ -96,14 +96,14 @@ pub use recall::{
     when::{Action, Strength, Tripwire, TripwireKind, When},
 };
 pub use search::{
-    Answer, Hit, Method, Search, Searcher, WhyNot,
+    Answer, Hit, IndexPool, Method, Search, Searcher, WhyNot,
     chats::{ChatFilter, ChatPlace, ChatSync, ResumeCommand, Speaker},
     embed::Embedder,
     index::Index,
 };
 pub use secrets::Allow;
 pub use store::{
-    Access, Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, EntrypointMode, Expect, FileChange, FileEdit, IdempotencyKey,
-    Intent, MountInfo, Role, Source, Stamp, Store, Stored, Verb, View,
+    Access, Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, ChangeSequence, EntrypointMode, Expect, FileChange, FileEdit,
+    IdempotencyKey, Intent, MountChanges, MountInfo, Role, SequencePosition, Source, Stamp, Store, Stored, Verb, View,
     files::{FileStore, Links, Mount},
 };

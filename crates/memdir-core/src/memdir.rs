@@ -18,8 +18,8 @@ use crate::{
         list, log, memory_tests, read, recall, rename, repair, restore, rules, stats, undo, verify, write,
     },
     prompt,
-    recall::{RecallExplanation, RecallTable, Recalled, when::Action},
-    search::{Answer, Search, Searcher, chats::ChatSync},
+    recall::{RecallCache, RecallExplanation, RecallTable, Recalled, when::Action},
+    search::{Answer, IndexPool, Search, Searcher, chats::ChatSync},
     secrets,
     store::{Actor, Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Source, Store, Stored, Verb, View, mounts, stop::Stop},
 };
@@ -63,6 +63,11 @@ impl Memdir {
     /// Adds search. Without it, every search fails with `unavailable`.
     pub fn with_searcher(self, searcher: Searcher) -> Self {
         Memdir { searcher: Some(Arc::new(searcher)), ..self }
+    }
+
+    /// Limits the memory of the table of recall by a pool, as [`Searcher::pooled`] does for indexes.
+    pub fn with_recall_pool(self, pool: &Arc<IndexPool>) -> Self {
+        Memdir { context: Context { recall_cache: RecallCache::pooled(pool), ..self.context }, ..self }
     }
 
     /// Adds the source of new conversations that [`Memdir::catch_up_chats`] reads.
@@ -526,8 +531,8 @@ impl Memdir {
     }
 
     /// Reads the table that recalls are decided by, for many of them in a row. `cache` is the file for the cached table.
-    pub fn recall_table(&self, cache: Option<&Path>) -> Result<RecallTable> {
-        RecallTable::read(&*self.store, cache, self.context.clock.now())
+    pub fn recall_table(&self, cache: Option<&Path>) -> Result<Arc<RecallTable>> {
+        self.context.recall_table(&*self.store, cache)
     }
 
     /// Like [`Memdir::recall`], by a table that was read before.

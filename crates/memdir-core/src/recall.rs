@@ -1,6 +1,7 @@
 //! Recall: the few memories that are relevant to a message, or whose tripwires an action touches, within a token budget and
 //! framed as data.
 
+mod cache;
 pub(crate) mod fit;
 pub mod message;
 mod message_words;
@@ -13,6 +14,7 @@ mod typo;
 pub mod when;
 mod words;
 
+pub use cache::RecallCache;
 pub use fit::{OmittedMemory, RecallBudget, RecallCandidate, Recalled, ShownMemory, fit, staleness, tokens};
 pub use message::{MessageMatch, RecallExplanation, RecallVerdict};
 pub use score::RecallFeatures;

@@ -16,6 +16,7 @@ mod meaning;
 mod mount_index;
 mod mount_views;
 mod outdated;
+pub(crate) mod pool;
 pub mod query;
 pub mod ranking;
 mod searcher;
@@ -23,5 +24,6 @@ mod watch;
 mod why;
 
 pub use answer::{Answer, Explain, Hit, IndexState, Method, MountCounts, Search, SearchedCounts};
+pub use pool::IndexPool;
 pub use searcher::Searcher;
 pub use why::WhyNot;

@@ -106,7 +106,62 @@ pub trait Store: View + Send + Sync {
 
     /// Returns a handle of the same store for one call that can be cancelled.
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store>;
+
+    /// Returns the numbered changes of the store, or `None` if other programs can change its files too: then only a listing tells what
+    /// has changed.
+    fn sequence(&self) -> Option<&dyn ChangeSequence> {
+        None
+    }
 }
+
+/// The numbered changes of a store to which only memdir writes. Its stamps are exact: they differ after every change of a file.
+pub trait ChangeSequence {
+    /// Returns what changed in mounts since positions, each mount given by its prefix. One cheap request if nothing has changed. A mount
+    /// without a position must be listed.
+    fn changed_since(&self, known: &[(&str, Option<SequencePosition>)]) -> Result<Vec<MountChanges>>;
+
+    /// Lists the files of the mount with this prefix, sorted by path, at a position.
+    fn list_mount(&self, prefix: &str) -> Result<(SequencePosition, Vec<Entry>)>;
+}
+
+/// A position in the changes of a mount.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SequencePosition {
+    /// The number of the last change; 0 before the first one.
+    pub sequence: u64,
+    /// When the store recorded that change, in microseconds. A store that was restored from a backup may use a number again.
+    pub recorded_us: i64,
+}
+
+/// What changed in a mount since a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountChanges {
+    /// The position now.
+    pub position: SequencePosition,
+    /// The changed files in no particular order, each with its stamp at that position, or `None` if it was removed. `None` if the mount
+    /// must be listed: the earlier position is not known, or too much has changed since.
+    pub files: Option<Vec<(MemoryPath, Option<Stamp>)>>,
+}
+
+/// Applies changed files to a list of files that is sorted by path.
+pub(crate) fn apply_changes(entries: &mut Vec<Entry>, changed: Vec<(MemoryPath, Option<Stamp>)>) {
+    for (path, stamp) in changed {
+        match (entries.binary_search_by(|entry| entry.path.cmp(&path)), stamp) {
+            (Ok(at), Some(stamp)) => entries[at].stamp = stamp,
+            (Ok(at), None) => drop(entries.remove(at)),
+            (Err(at), Some(stamp)) => entries.insert(at, Entry { path, stamp }),
+            (Err(_), None) => {}
+        }
+    }
+}
+
+/// Returns the number of files that are read at a time: one from a disk, several from a store to which each read is a round trip.
+pub(crate) fn read_ahead(store: &dyn Store) -> usize {
+    if store.sequence().is_some() { READ_AHEAD } else { 1 }
+}
+
+/// Enough to make round trips rare, few enough to bound what is in memory at a time.
+const READ_AHEAD: usize = 64;
 
 /// The plan of a change: reads the view and returns the new content of each file.
 pub type Plan<'a> = dyn FnMut(&dyn View) -> Result<Vec<FileEdit>> + 'a;

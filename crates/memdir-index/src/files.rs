@@ -25,6 +25,11 @@ pub(super) struct Mark {
 }
 
 impl Mark {
+    /// The size of the file.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Returns the mark of a file; all zero if it does not exist.
     pub(super) fn read(path: &Path) -> Mark {
         fs::metadata(path).map(|meta| Mark::from(&meta)).unwrap_or_else(|_| Mark::zeroed())

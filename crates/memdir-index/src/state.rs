@@ -63,6 +63,11 @@ pub(super) struct SegmentRow {
 }
 
 impl SegmentRow {
+    /// The size of its files; 0 for a segment in memory.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.marks.iter().map(Mark::size).sum()
+    }
+
     pub(super) fn name(&self) -> &str {
         std::str::from_utf8(&self.id).unwrap_or("")
     }
@@ -246,6 +251,11 @@ impl State {
 
     fn names_at(&self) -> usize {
         self.rows_at() + self.header.rows as usize * size_of::<FileRow>()
+    }
+
+    /// The size of its file.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.mark.size()
     }
 
     pub(super) fn generation(&self) -> u64 {

@@ -193,8 +193,12 @@ impl Index for TantivyIndex {
         Ok(DiskBatch::begin(self, wait, is_cancelled)?.map(|batch| Box::new(batch) as Box<dyn Batch + '_>))
     }
 
-    fn forget(&self) -> Result<()> {
+    fn close(&self) {
         *lock(&self.open) = None;
+    }
+
+    fn forget(&self) -> Result<()> {
+        self.close();
         // The damage may be in the vectors, which a new index would reuse.
         Vectors::clear(&self.vectors_dir())?;
         files::set_aside(&self.state_path())

@@ -5,7 +5,7 @@ use crate::{
     hash::path_hash,
     lookup::{SegmentMatches, look_up_query},
     segment::is_dead,
-    snapshot::Snapshot,
+    snapshot::{LiveSegment, Snapshot},
 };
 use memdir_core::{
     Result,
@@ -40,6 +40,17 @@ impl IndexView for Snapshot {
 
     fn totals(&self) -> Totals {
         self.totals
+    }
+
+    fn resident_bytes(&self) -> u64 {
+        // A segment of the overlay has no files; its words take about this much.
+        const OVERLAY_DOC_BYTES: u64 = 1 << 10;
+        let segment = |part: &LiveSegment| match part.segment.row.file_bytes() {
+            0 => part.segment.docs() as u64 * OVERLAY_DOC_BYTES,
+            bytes => bytes,
+        };
+        let segments: u64 = self.parts.iter().map(segment).sum();
+        segments + self.state.file_bytes() + self.vectors.as_ref().map_or(0, |vectors| vectors.bytes())
     }
 
     fn has_vector(&self, key: &Key) -> bool {

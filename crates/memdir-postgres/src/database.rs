@@ -5,6 +5,7 @@ use crate::{
     failure::Failure,
     migrations::{self, APP_ROLE},
     sql,
+    tls::DatabaseTls,
 };
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime as PoolRuntime, Timeouts};
 use futures_util::FutureExt as _;
@@ -12,10 +13,10 @@ use memdir_core::{
     Error, Result,
     internal::{base::time::Deadline, store::stop::Stop},
 };
-use std::{error::Error as _, sync::Arc, thread, time::Duration};
+use std::{error::Error as _, path::PathBuf, sync::Arc, thread, time::Duration};
 use tokio::{runtime, sync::oneshot};
 use tokio_postgres::{
-    Config, NoTls,
+    Client, Config,
     config::{SslMode, TargetSessionAttrs},
     types::ToSql,
 };
@@ -33,6 +34,8 @@ pub struct DatabaseSettings {
     pub idle_timeout: Duration,
     /// For how long work is tried again after a connection was lost or the server was restarted.
     pub retry_for: Duration,
+    /// A PEM file of certificate authorities, if the server's certificate is not signed by a public one.
+    pub root_certificates: Option<PathBuf>,
 }
 
 impl DatabaseSettings {
@@ -44,6 +47,7 @@ impl DatabaseSettings {
             statement_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(20),
             retry_for: Duration::from_secs(30),
+            root_certificates: None,
         }
     }
 
@@ -53,15 +57,21 @@ impl DatabaseSettings {
             let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
             Error::bad_input("database URL", format!("{error}{source}"))
         };
-        let mut config: Config = self.url.parse().map_err(invalid)?;
-        if config.get_ssl_mode() == SslMode::Require {
-            let why = "TLS is not supported yet; connect over a Unix socket or a private network with sslmode=prefer";
-            return Err(Error::bad_input("database URL", why));
+        // Certificates are always verified, so that these modes mean the same.
+        let url = self.url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+        let mut config: Config = url.parse().map_err(invalid)?;
+        if config.get_ssl_mode() != SslMode::Require {
+            // Encryption that anyone on the way can turn off protects nothing.
+            config.ssl_mode(SslMode::Disable);
         }
         config.connect_timeout(Duration::from_secs(5));
         config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
         config.tcp_user_timeout(Duration::from_secs(20));
         Ok(config)
+    }
+
+    fn tls(&self) -> Result<DatabaseTls> {
+        DatabaseTls::new(self.root_certificates.as_deref())
     }
 
     /// The configuration of a store's connections. The limits are options of the connection, so that none exists without them.
@@ -92,6 +102,7 @@ pub struct Database {
 struct Shared {
     settings: DatabaseSettings,
     driver: Driver,
+    tls: DatabaseTls,
     reads: Pool,
     changes: Pool,
 }
@@ -119,15 +130,15 @@ impl Database {
     /// Connects, and checks the version of the schema.
     pub fn connect(settings: &DatabaseSettings) -> Result<Database> {
         let driver = Driver::start()?;
-        let config = settings.store_config()?;
+        let (config, tls) = (settings.store_config()?, settings.tls()?);
         let pool = || {
-            let manager = Manager::from_config(config.clone(), NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+            let manager = Manager::from_config(config.clone(), tls.clone(), ManagerConfig { recycling_method: RecyclingMethod::Fast });
             let waits = Some(Duration::from_secs(10));
             let timeouts = Timeouts { wait: waits, create: waits, recycle: waits };
             let pool = Pool::builder(manager).max_size(settings.connections.max(1)).timeouts(timeouts).runtime(PoolRuntime::Tokio1).build();
             pool.map_err(|error| Error::Unavailable { what: "the database".into(), why: error.to_string() })
         };
-        let shared = Shared { reads: pool()?, changes: pool()?, driver, settings: settings.clone() };
+        let shared = Shared { reads: pool()?, changes: pool()?, driver, tls, settings: settings.clone() };
         let database = Database { shared: Arc::new(shared) };
         database.retry(&Stop::default(), || database.block_on(database.check_schema()))?;
         Ok(database)
@@ -137,11 +148,7 @@ impl Database {
     pub fn migrate(settings: &DatabaseSettings) -> Result<usize> {
         let driver = Driver::start()?;
         let config = settings.config()?;
-        let migrated = driver.handle.block_on(async {
-            let (client, connection) = config.connect(NoTls).await?;
-            tokio::spawn(connection);
-            migrations::migrate(&client).await
-        });
+        let migrated = driver.handle.block_on(async { migrations::migrate(&connect_once(&config, settings.tls()?).await?).await });
         migrated.map_err(|failure| failure.error)
     }
 
@@ -150,16 +157,83 @@ impl Database {
         if tenant.is_empty() || tenant.len() > 200 || tenant.chars().any(char::is_control) {
             return Err(Error::bad_input("tenant", format!("{tenant:?} is not a name of 1 to 200 bytes without control characters")));
         }
+        self.administer(tenant, async |client| {
+            client.execute("insert into memdir.tenants (tenant) values ($1) on conflict do nothing", &[&tenant]).await?;
+            Ok(())
+        })
+    }
+
+    /// Returns whether a tenant exists.
+    pub fn has_tenant(&self, tenant: &str) -> Result<bool> {
+        self.has_row(tenant, sql::HAS_TENANT)
+    }
+
+    /// Returns whether a tenant has memories.
+    pub fn has_memories(&self, tenant: &str) -> Result<bool> {
+        self.has_row(tenant, sql::HAS_MEMORIES)
+    }
+
+    fn has_row(&self, tenant: &str, sql: &str) -> Result<bool> {
+        self.read(&Stop::default(), tenant, async |client| Ok(client.query_opt(sql, &[&tenant]).await?.is_some()))
+    }
+
+    /// Removes a tenant with everything that belongs to it, its memories included. Returns whether it existed.
+    pub fn remove_tenant(&self, tenant: &str) -> Result<bool> {
+        self.administer(tenant, async |client| {
+            let mut removed = 0;
+            for sql in sql::REMOVE_TENANT {
+                removed = client.execute(*sql, &[&tenant]).await?;
+            }
+            Ok(removed == 1)
+        })
+    }
+
+    /// Lists all tenants, with the role that owns the schema.
+    pub fn tenants(settings: &DatabaseSettings) -> Result<Vec<String>> {
+        let driver = Driver::start()?;
+        let config = settings.config()?;
+        let listed: Result<Vec<String>, Failure> = driver.handle.block_on(async {
+            let client = connect_once(&config, settings.tls()?).await?;
+            let rows = client.query("select tenant from memdir.tenants order by tenant", &[]).await?;
+            rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+        });
+        listed.map_err(|failure| failure.error)
+    }
+
+    /// Fails if the database cannot be reached, or its schema does not fit this release. Tries once.
+    pub fn check(&self) -> Result<()> {
+        self.block_within(READY_LIMIT, self.check_schema()).map_err(|failure| failure.error)
+    }
+
+    /// Runs a change of a tenant's administration in one transaction.
+    pub(crate) fn administer<T>(&self, tenant: &str, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
         self.retry(&Stop::default(), || {
             self.block_on(async {
                 let session = self.change_session(tenant, &[]).await?;
                 let client = session.client()?;
-                client.execute("insert into memdir.tenants (tenant) values ($1) on conflict do nothing", &[&tenant]).await?;
+                let value = work(client).await?;
                 client.batch_execute("commit").await?;
                 session.finish();
-                Ok(())
+                Ok(value)
             })
         })
+    }
+
+    /// Runs work on the thread that drives the connections, so that it may be awaited on any runtime.
+    pub(crate) async fn spawn<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Failure>> + Send + 'static) -> Result<T> {
+        let work = async { tokio::time::timeout(READY_LIMIT, work).await.unwrap_or_else(|_| Err(no_answer())) };
+        let done = self.shared.driver.handle.spawn(work).await;
+        done.unwrap_or_else(|_| Err(Failure::disconnected("the connection was closed"))).map_err(|failure| failure.error)
+    }
+
+    /// Waits for a future of this crate on the caller's thread, which must not be one of an asynchronous runtime.
+    pub fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
+        self.shared.driver.handle.block_on(future)
+    }
+
+    /// Returns a connection for reads, which are rolled back when it is dropped.
+    pub(crate) async fn read_session(&self) -> Result<Session, Failure> {
+        Ok(Session::new(self.shared.reads.get().await?))
     }
 
     async fn check_schema(&self) -> Result<(), Failure> {
@@ -173,9 +247,7 @@ impl Database {
 
     /// Like [`Database::block_on`], with a limit of its own.
     pub(crate) fn block_within<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        self.shared.driver.handle.block_on(async {
-            tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(Failure::disconnected("it did not answer in time")))
-        })
+        self.shared.driver.handle.block_on(async { tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(no_answer())) })
     }
 
     /// The time after which the server itself would have ended a statement, and a little more.
@@ -243,8 +315,8 @@ impl Database {
     /// Asks the server to cancel what a connection waits for, without waiting for the answer.
     pub(crate) fn cancel(&self, session: &Session) {
         if let Ok(client) = session.client() {
-            let token = client.cancel_token();
-            self.shared.driver.handle.spawn(async move { token.cancel_query(NoTls).await });
+            let (token, tls) = (client.cancel_token(), self.shared.tls.clone());
+            self.shared.driver.handle.spawn(async move { token.cancel_query(tls).await });
         }
     }
 
@@ -252,6 +324,20 @@ impl Database {
         self.shared.settings.retry_for
     }
 }
+
+fn no_answer() -> Failure {
+    Failure::disconnected("it did not answer in time")
+}
+
+/// Connects with the role of the URL, without the limits of a store.
+async fn connect_once(config: &Config, tls: DatabaseTls) -> Result<Client, Failure> {
+    let (client, connection) = config.connect(tls).await?;
+    tokio::spawn(connection);
+    Ok(client)
+}
+
+/// How long a check of a token or of the database may take.
+const READY_LIMIT: Duration = Duration::from_secs(5);
 
 /// A connection in a transaction. If the transaction was not finished, dropping this rolls it back.
 #[derive(Debug)]

@@ -92,6 +92,9 @@ async fn forget_in(client: &Object, tenant: &str, namespace: &str, phrase: &Phra
         client.execute(sql::RENAME_TEXTS, &[&tenant, &namespace, name, &other]).await?;
         client.execute(sql::RENAME_FILES, &[&tenant, &namespace, name, &other]).await?;
     }
+    if !found.names.is_empty() {
+        client.execute(sql::NAMES_FORGOTTEN, &[&tenant, &namespace]).await?;
+    }
     for (actor, _) in &found.actors {
         let redacted = phrase.redact(actor).unwrap_or_default();
         client.execute(sql::RENAME_ACTOR, &[&tenant, &namespace, actor, &redacted]).await?;

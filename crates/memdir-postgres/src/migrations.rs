@@ -16,7 +16,10 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration { version: 1, works_since: 1, sql: include_str!("migrations/001.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, works_since: 1, sql: include_str!("migrations/001.sql") },
+    Migration { version: 2, works_since: 1, sql: include_str!("migrations/002.sql") },
+];
 
 /// Two replicas that start together must not migrate at the same time.
 const MIGRATION_LOCK: i64 = 0x6d65_6d64_6972;
@@ -69,13 +72,15 @@ pub(crate) async fn check(client: &Client) -> Result<(), Failure> {
     let unavailable = |why: String| Failure::from(Error::Unavailable { what: "the database".into(), why });
     let exists: bool = client.query_one("select to_regclass('memdir.migrations') is not null", &[]).await?.get(0);
     if !exists {
-        return Err(unavailable("it has no schema of memdir; migrate it first".into()));
+        return Err(unavailable("it has no schema of memdir; create it with: memdir admin migrate".into()));
     }
     let sql = "select coalesce(max(version), 0), coalesce(max(works_since), 0) from memdir.migrations";
     let row = client.query_one(sql, &[]).await?;
     let (version, works_since): (i32, i32) = (row.get(0), row.get(1));
     if version < wanted {
-        return Err(unavailable(format!("its schema has version {version}, and this release needs {wanted}; migrate it first")));
+        return Err(unavailable(format!(
+            "its schema has version {version}, and this release needs {wanted}; upgrade it with: memdir admin migrate"
+        )));
     }
     if works_since > wanted {
         let why = format!("its schema has version {version}, which needs a release that knows version {works_since}; upgrade memdir");

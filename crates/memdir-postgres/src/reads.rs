@@ -99,7 +99,7 @@ pub(crate) async fn list(client: &Object, space: &Space, under: &str) -> Result<
     Ok(all)
 }
 
-async fn list_mount(client: &Object, space: &Space, at: usize, under: &str) -> Result<Walk, Failure> {
+pub(crate) async fn list_mount(client: &Object, space: &Space, at: usize, under: &str) -> Result<Walk, Failure> {
     let mount = &space.mounts[at];
     // One more than is shown tells whether there are more. Hidden files count, so that a limit is never exceeded by reading them.
     let limit = i64::try_from(limits::WALK_FILES).unwrap_or(i64::MAX).saturating_add(1);
@@ -149,7 +149,7 @@ pub(crate) fn corrupt(why: &str) -> Failure {
 }
 
 /// The stamp of a document. The sequence of its last change is used as the inode: it differs after every change.
-fn stamp(row: &Row) -> Result<Stamp, Failure> {
+pub(crate) fn stamp(row: &Row) -> Result<Stamp, Failure> {
     let (size, sequence): (i64, i64) = (row.try_get("size")?, row.try_get("sequence")?);
     Ok(Stamp {
         size: size.unsigned_abs(),

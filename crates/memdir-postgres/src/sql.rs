@@ -142,6 +142,26 @@ pub(crate) const LAST_RECORDED: &str = "
 pub(crate) const SEQUENCES: &str =
     "select namespace, sequence, recorded_us from memdir.namespaces where tenant = $1 and namespace = any($2)";
 
+/// Which of these positions the history still has. A namespace that was restored from a backup may have used a number again, and after
+/// names were forgotten the names of older changes are incomplete.
+pub(crate) const KNOWN_POSITIONS: &str = "
+    select p.namespace from unnest($2::text[], $3::bigint[], $4::bigint[]) as p (namespace, sequence, recorded_us)
+    join memdir.namespaces n on n.tenant = $1 and n.namespace = p.namespace and n.names_forgotten_at <= p.sequence
+    where (p.sequence = 0 and p.recorded_us = 0) or exists (
+      select from memdir.changes c
+      where c.tenant = $1 and c.namespace = p.namespace and c.sequence = p.sequence and c.recorded_us = p.recorded_us)";
+
+/// The files that changed since positions, as they are now. `sequence` is null for a file that was removed.
+pub(crate) const CHANGED_SINCE: &str = "
+    select distinct f.namespace, f.path, d.size, d.modified_ns, d.changed_ns, d.sequence
+    from unnest($2::text[], $3::bigint[]) as p (namespace, sequence)
+    join memdir.change_files f on f.tenant = $1 and f.namespace = p.namespace and f.sequence > p.sequence
+    left join memdir.documents d on d.tenant = $1 and d.namespace = f.namespace and d.path = f.path
+    limit $4";
+
+/// Positions before the forgotten names are not used any more to find what changed.
+pub(crate) const NAMES_FORGOTTEN: &str = "update memdir.namespaces set names_forgotten_at = sequence where tenant = $1 and namespace = $2";
+
 pub(crate) const COUNT_CHANGES: &str = "select count(distinct change_id) from memdir.changes where tenant = $1 and namespace = any($2)";
 
 pub(crate) const HISTORY_BYTES: &str =
@@ -169,3 +189,76 @@ pub(crate) const RENAME_TEXTS: &str = "update memdir.versions set path = $4 wher
 pub(crate) const ACTORS: &str = "select actor, count(*) from memdir.changes where tenant = $1 and namespace = $2 group by actor";
 
 pub(crate) const RENAME_ACTOR: &str = "update memdir.changes set actor = $4 where tenant = $1 and namespace = $2 and actor = $3";
+
+pub(crate) const ADD_PERSON: &str = "insert into memdir.people (tenant, person) values ($1, $2) on conflict do nothing";
+
+pub(crate) const REMOVE_PERSON: &str = "delete from memdir.people where tenant = $1 and person = $2";
+
+pub(crate) const PEOPLE: &str = "select person from memdir.people where tenant = $1 order by person";
+
+pub(crate) const HAS_PERSON: &str = "select 1 from memdir.people where tenant = $1 and person = $2";
+
+pub(crate) const ADD_GROUP: &str = "insert into memdir.groups (tenant, name) values ($1, $2) on conflict do nothing";
+
+pub(crate) const REMOVE_GROUP: &str = "delete from memdir.groups where tenant = $1 and name = $2";
+
+pub(crate) const GROUPS: &str = "select name from memdir.groups where tenant = $1 order by name";
+
+pub(crate) const HAS_GROUP: &str = "select 1 from memdir.groups where tenant = $1 and name = $2";
+
+pub(crate) const SET_MEMBER: &str = "
+    insert into memdir.members (tenant, group_name, person, role) values ($1, $2, $3, $4)
+    on conflict (tenant, group_name, person) do update set role = excluded.role";
+
+pub(crate) const REMOVE_MEMBER: &str = "delete from memdir.members where tenant = $1 and group_name = $2 and person = $3";
+
+pub(crate) const MEMBERS: &str = "select group_name, person, role from memdir.members where tenant = $1 order by group_name, person";
+
+/// Returns whether the row was inserted: an updated row has the transaction that replaced its older version.
+pub(crate) const ADD_PROJECT: &str = "
+    insert into memdir.projects (tenant, project, group_name) values ($1, $2, $3)
+    on conflict (tenant, project) do update set group_name = excluded.group_name returning xmax = 0";
+
+pub(crate) const REMOVE_PROJECT: &str = "delete from memdir.projects where tenant = $1 and project = $2";
+
+pub(crate) const PROJECTS: &str = "select project, group_name from memdir.projects where tenant = $1 order by project";
+
+pub(crate) const ADD_TOKEN: &str = "
+    insert into memdir.tokens (tenant, token, hash, person, agent) values ($1, $2, $3, $4, $5) on conflict do nothing";
+
+pub(crate) const REMOVE_TOKEN: &str = "delete from memdir.tokens where tenant = $1 and token = $2 returning token, person, agent";
+
+pub(crate) const TOKENS: &str = "select token, person, agent from memdir.tokens where tenant = $1 order by person, created_at, token";
+
+pub(crate) const CALLER_BY_HASH: &str = "
+    select k.token, k.person, k.agent, t.revision from memdir.tokens k join memdir.tenants t on t.tenant = k.tenant
+    where k.tenant = $1 and k.hash = $2";
+
+pub(crate) const CALLER_BY_NAME: &str = "
+    select t.revision from memdir.people p join memdir.tenants t on t.tenant = p.tenant where p.tenant = $1 and p.person = $2";
+
+pub(crate) const GROUPS_OF_PERSON: &str = "select group_name, role from memdir.members where tenant = $1 and person = $2";
+
+pub(crate) const PROJECTS_OF_PERSON: &str = "
+    select p.project, p.group_name from memdir.members m
+    join memdir.projects p on p.tenant = m.tenant and p.group_name = m.group_name where m.tenant = $1 and m.person = $2";
+
+pub(crate) const HAS_TENANT: &str = "select 1 from memdir.tenants where tenant = $1";
+
+pub(crate) const HAS_MEMORIES: &str = "select 1 from memdir.documents where tenant = $1 limit 1";
+
+/// Everything of a tenant, in the order of references.
+pub(crate) const REMOVE_TENANT: &[&str] = &[
+    "delete from memdir.claims where tenant = $1",
+    "delete from memdir.change_files where tenant = $1",
+    "delete from memdir.changes where tenant = $1",
+    "delete from memdir.versions where tenant = $1",
+    "delete from memdir.documents where tenant = $1",
+    "delete from memdir.namespaces where tenant = $1",
+    "delete from memdir.projects where tenant = $1",
+    "delete from memdir.tokens where tenant = $1",
+    "delete from memdir.members where tenant = $1",
+    "delete from memdir.groups where tenant = $1",
+    "delete from memdir.people where tenant = $1",
+    "delete from memdir.tenants where tenant = $1",
+];

@@ -4,15 +4,16 @@ use crate::{
     change::{self, ChangeJob},
     database::Database,
     failure::Failure,
-    forget, history, reads, since,
+    forget, history, reads, sequence, since,
     space::{NamespaceMount, Space},
     sql,
 };
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Change, ChangeCursor, ChangeFilter, ChangePage, Intent, MemoryPath, MountInfo, Phrase, Result, Stamp, Store, Stored, Version, View,
-    internal::store::{JournalSize, Plan, Walk, stop::Stop},
+    Change, ChangeCursor, ChangeFilter, ChangePage, ChangeSequence, Intent, MemoryPath, MountChanges, MountInfo, Phrase, Result,
+    SequencePosition, Stamp, Store, Stored, Version, View,
+    internal::store::{Entry, JournalSize, Plan, Walk, stop::Stop},
 };
 use std::sync::Arc;
 
@@ -147,5 +148,19 @@ impl Store for PostgresStore {
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
         Arc::new(PostgresStore { stop: stop.clone(), ..self.clone() })
+    }
+
+    fn sequence(&self) -> Option<&dyn ChangeSequence> {
+        Some(self)
+    }
+}
+
+impl ChangeSequence for PostgresStore {
+    fn changed_since(&self, known: &[(&str, Option<SequencePosition>)]) -> Result<Vec<MountChanges>> {
+        self.read(async |client| sequence::changed_since(client, &self.space, known).await)
+    }
+
+    fn list_mount(&self, prefix: &str) -> Result<(SequencePosition, Vec<Entry>)> {
+        self.read(async |client| sequence::list_mount(client, &self.space, prefix).await)
     }
 }

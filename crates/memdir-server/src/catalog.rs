@@ -90,6 +90,7 @@ pub enum CatalogError {
 pub struct ToolCatalog {
     groups: Vec<Arc<ToolGroup>>,
     tools: Vec<ServedTool>,
+    actor: Option<Actor>,
 }
 
 /// A tool and its group.
@@ -124,7 +125,23 @@ impl ToolCatalog {
         if tools.is_empty() {
             return Err(CatalogError::Empty);
         }
-        Ok(ToolCatalog { groups, tools })
+        Ok(ToolCatalog { groups, tools, actor: None })
+    }
+
+    /// Returns a catalog without tools, for a server all of whose callers have catalogs of their own.
+    pub fn empty() -> Self {
+        ToolCatalog { groups: Vec::new(), tools: Vec::new(), actor: None }
+    }
+
+    /// Returns the catalog with one actor for all changes, whatever a client calls itself. `memory_undo` undoes the last change of
+    /// this actor.
+    pub fn for_actor(self, actor: Actor) -> Self {
+        ToolCatalog { actor: Some(actor), ..self }
+    }
+
+    /// Returns the actor of all changes, or `None` if each client names its own.
+    pub(crate) fn actor(&self) -> Option<&Actor> {
+        self.actor.as_ref()
     }
 
     /// Returns the catalog with a check before each use of a space: an error of `check` refuses the use.
@@ -139,7 +156,7 @@ impl ToolCatalog {
             let at = self.groups.iter().position(|group| Arc::ptr_eq(group, &served.group));
             ServedTool { tool: served.tool, group: at.map_or_else(|| guard(&served.group), |at| groups[at].clone()) }
         };
-        ToolCatalog { tools: self.tools.into_iter().map(guarded).collect(), groups }
+        ToolCatalog { tools: self.tools.into_iter().map(guarded).collect(), groups, actor: self.actor }
     }
 
     /// Returns the tools in the form of `tools/list`.

@@ -19,12 +19,12 @@ mod usage;
 
 pub(crate) use access::AccessControl;
 pub(crate) use body::{BodyBudget, read_body};
-pub use caller::{CallerDirectory, CallerId, HttpCaller};
+pub use caller::{Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, VerifiedAuthentication};
 pub(crate) use connections::Connection;
 pub(crate) use event_body::{KEEP_ALIVE_SECS, event_stream};
 pub(crate) use layers::limit_request;
 pub(crate) use listen::serve_connections;
-pub use options::{BearerToken, HttpOptions};
+pub use options::{BearerToken, HttpOptions, ReadinessCheck};
 pub(crate) use response::{retry_later, text};
 pub(crate) use router::HttpState;
 pub(crate) use usage::InUse;
@@ -81,7 +81,7 @@ async fn serve(
     options.validate()?;
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
-    let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone()));
+    let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone(), options.sessions));
     let state = Arc::new(HttpState::new(&options, address, endpoint.clone()));
     let pages = options.pages.then(|| pages(state.clone()));
     let router = router(state, pages);

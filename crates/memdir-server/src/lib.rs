@@ -18,7 +18,9 @@ mod workers;
 
 pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
 pub use error::ServeError;
-pub use http::{BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions};
+pub use http::{
+    Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, REVOKED, ReadinessCheck, VerifiedAuthentication,
+};
 pub use oauth::{ClaimNames, LoginClient, OAuthOptions, VerifiedIdentity, VerifiedToken, is_safe_url};
 pub use page::{
     ChatEnd, ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageDreams, PageOptions, PageSource,

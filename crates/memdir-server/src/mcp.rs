@@ -59,10 +59,6 @@ impl McpServer {
         Arc::new(McpServer { catalog, tools: OnceLock::new(), subscriptions, shutdown, calls, slots, workers })
     }
 
-    pub(crate) fn catalog(&self) -> &ToolCatalog {
-        &self.catalog
-    }
-
     /// Subscribes to changes without blocking the async thread. Later subscribers find the files listed already.
     pub(crate) async fn subscribe(&self) -> Option<Receiver<ResourceEvent>> {
         match &self.subscriptions {

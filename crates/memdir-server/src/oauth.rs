@@ -37,6 +37,8 @@ pub struct OAuthOptions {
     pub write_scope: String,
     /// The claims that say who the caller is.
     pub claims: ClaimNames,
+    /// The tenant of people whose tokens name none, on a server with a database.
+    pub tenant: Option<String>,
     /// The client by which people sign in to the pages; `None` if they sign in with a token only.
     pub login: Option<LoginClient>,
 }

@@ -70,7 +70,9 @@ impl Subscriptions {
                 }
             }
             polls += 1;
-            if self.marks().await == before.marks && polls % POLLS_PER_LISTING != 0 {
+            // Where every change is numbered, other programs change nothing.
+            let is_due = polls % POLLS_PER_LISTING == 0 && !before.is_numbered;
+            if self.marks().await == before.marks && !is_due {
                 continue;
             }
             let Some(now) = self.snapshot().await else { continue };
@@ -100,6 +102,8 @@ impl Subscriptions {
 struct Snapshot {
     marks: Vec<Option<Stamp>>,
     files: BTreeMap<String, Stamp>,
+    /// Whether the marks show every change.
+    is_numbered: bool,
 }
 
 impl Snapshot {
@@ -107,8 +111,14 @@ impl Snapshot {
         let memdir = space().ok()?;
         // Markers before files: a change in between is then reported twice rather than missed.
         let marks = memdir.store().marks();
-        let files = memdir.store().list("").map(|walk| walk.entries).unwrap_or_default();
-        Some(Snapshot { marks, files: files.into_iter().map(|entry| (resources::to_uri(&entry.path), entry.stamp)).collect() })
+        let is_numbered = memdir.store().sequence().is_some();
+        let files = match memdir.store().list("") {
+            Ok(walk) => walk.entries,
+            // A database that does not answer has not lost its memories.
+            Err(_) if is_numbered => return None,
+            Err(_) => Vec::new(),
+        };
+        Some(Snapshot { marks, is_numbered, files: files.into_iter().map(|entry| (resources::to_uri(&entry.path), entry.stamp)).collect() })
     }
 
     fn changes_to(&self, now: &Snapshot) -> Vec<ResourceEvent> {

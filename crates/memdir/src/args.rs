@@ -127,6 +127,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     Dialects(Dialects),
     Token(Token),
+    Serve(Serve),
+    Admin(Admin),
 
     Demo(Demo),
     Bench(Bench),
@@ -1318,6 +1320,254 @@ pub(crate) struct Mcp {
     /// Also serve the page for people, at the path /ui; they sign in with a token or an identity provider
     #[arg(long, requires = "http")]
     pub(crate) page: bool,
+}
+
+/// Serve the memories of a team from a PostgreSQL database
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Any number of replicas may serve one database; a proxy in front of them does TLS. People, groups, projects and
+tokens are managed with `memdir admin`. The path /readyz reports whether the database can be reached.
+
+Examples:
+  DATABASE_URL=postgres://memdir@db/memdir memdir serve
+  memdir serve --database postgres:///memdir --http 0.0.0.0:7337 --host memory.example.org")]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    /// Address to serve HTTP on, with MCP at the path /mcp
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7337")]
+    pub(crate) http: std::net::SocketAddr,
+    /// Memory in MiB for open search indexes; beyond it, those used longest ago are closed
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    pub(crate) index_memory: u64,
+    /// Connections to the database for changes; as many again for reads
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub(crate) connections: usize,
+    /// Serve only these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Do not serve these tools
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub(crate) without: Vec<String>,
+    /// Serve only tools that do not write
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Additional host name to accept in the Host header
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) host: Vec<String>,
+    /// Origin of browser pages to accept, such as `https://example.org`
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    pub(crate) origin: Vec<String>,
+}
+
+/// The database of a team server.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DatabaseArgs {
+    /// URL of the PostgreSQL database [env: DATABASE_URL]
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) database: Option<String>,
+    /// PEM file of certificate authorities for sslmode=require [default: public ones]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) database_ca: Option<PathBuf>,
+}
+
+/// Manage the database of a team server: schema, tenants, people, groups, projects, tokens
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A tenant has people, groups and projects. A project belongs to a group; the role of a person in the group
+(reader, writer, reviewer, admin) is that in its projects. All commands need the URL of the database.
+
+Examples:
+  memdir admin migrate
+  memdir admin tenant add acme
+  memdir admin person add ada --tenant acme
+  memdir admin group add backend ada --role writer --tenant acme
+  memdir admin project add shop --group backend --tenant acme
+  memdir admin token add ada --tenant acme")]
+pub(crate) struct Admin {
+    #[command(subcommand)]
+    pub(crate) what: AdminWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminWhat {
+    /// Create or upgrade the schema of the database
+    #[command(after_help = "\
+Examples:
+  memdir admin migrate --database postgres:///memdir")]
+    Migrate {
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Add, list and remove tenants: organizations whose data no other one sees
+    #[command(after_help = "\
+Examples:
+  memdir admin tenant add acme
+  memdir admin tenant list --json
+  memdir admin tenant remove acme")]
+    Tenant {
+        #[command(subcommand)]
+        what: AdminTenant,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Add, list and remove the people of a tenant
+    #[command(after_help = "\
+Removing a person revokes their tokens. Their memories stay.
+
+Examples:
+  memdir admin person add ada --tenant acme
+  memdir admin person list --tenant acme")]
+    Person {
+        #[command(subcommand)]
+        what: AdminPerson,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Add, list and remove groups and their members
+    #[command(after_help = "\
+Examples:
+  memdir admin group add backend ada ben --role writer --tenant acme
+  memdir admin group remove backend ben --tenant acme
+  memdir admin group list --tenant acme")]
+    Group {
+        #[command(subcommand)]
+        what: AdminGroup,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Add, list and remove projects
+    #[command(after_help = "\
+Examples:
+  memdir admin project add shop --group backend --tenant acme
+  memdir admin project list --tenant acme")]
+    Project {
+        #[command(subcommand)]
+        what: AdminProject,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Add, list and remove the tokens of people
+    #[command(after_help = "\
+A token is printed once; only its hash is stored. Removing it revokes it at once, on all replicas.
+
+Examples:
+  memdir admin token add ada --tenant acme
+  memdir admin token add ada --agent reviewer --tenant acme
+  memdir admin token remove 3f2a91c0d1e2 --tenant acme")]
+    Token {
+        #[command(subcommand)]
+        what: AdminToken,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+}
+
+/// The tenant that is managed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TenantArgs {
+    /// Tenant
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) tenant: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminTenant {
+    /// Add a tenant
+    Add {
+        /// Name of the tenant
+        tenant: String,
+    },
+    /// List tenants
+    List,
+    /// Remove a tenant
+    Remove {
+        /// Name of the tenant
+        tenant: String,
+        /// Also remove its memories and their history, for good
+        #[arg(long)]
+        with_memories: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminPerson {
+    /// Add a person
+    Add {
+        /// Name of the person
+        person: String,
+    },
+    /// List people with their groups
+    List,
+    /// Remove a person
+    Remove {
+        /// Name of the person
+        person: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminGroup {
+    /// Add a group, or give people a role in it
+    Add {
+        /// Name of the group
+        group: String,
+        /// People to add to the group
+        #[arg(value_name = "PERSON")]
+        people: Vec<String>,
+        /// Role of the people: reader, writer, reviewer or admin
+        #[arg(long, value_name = "ROLE", default_value = "writer")]
+        role: String,
+    },
+    /// List groups with their members and projects
+    List,
+    /// Remove people from a group, or the group itself
+    Remove {
+        /// Name of the group
+        group: String,
+        /// People to remove from the group [default: the group is removed]
+        #[arg(value_name = "PERSON")]
+        people: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminProject {
+    /// Add a project to a group, or move it there
+    Add {
+        /// Id of the project
+        #[arg(value_name = "PROJECT")]
+        id: String,
+        /// Group that the project belongs to
+        #[arg(long, value_name = "NAME")]
+        group: String,
+    },
+    /// List projects with their groups
+    List,
+    /// Remove a project; its memories stay
+    Remove {
+        /// Id of the project
+        #[arg(value_name = "PROJECT")]
+        id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminToken {
+    /// Create a token and print it; with --agent, for an agent that acts for the person
+    Add {
+        /// Owner of the token
+        person: String,
+    },
+    /// List tokens
+    List,
+    /// Revoke a token
+    Remove {
+        /// Id of the token, as printed by `memdir admin token list`
+        id: String,
+    },
 }
 
 /// Open a page in the browser to see, search and correct memories

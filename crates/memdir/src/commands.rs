@@ -1,6 +1,7 @@
 //! The commands: one file each, and one table that maps a command to what it needs. A command receives its arguments, calls the
 //! library and returns its output; it never prints.
 
+mod admin;
 mod adopt;
 mod bench;
 mod chats;
@@ -45,6 +46,7 @@ mod restore;
 mod resume;
 mod rules;
 mod search;
+mod serve;
 mod stats;
 mod status;
 mod test;
@@ -116,6 +118,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
     let global = &args.global;
     let Some(command) = &args.command else { return space(status::run) };
     match command {
+        Command::Admin(args) => nothing(move || admin::run(args, global)).writes(),
         Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, global, settings, scope)).writes().may_be_new(),
         Command::Bench(args) => nothing(move || bench::run(args, global.dir.as_deref(), output)).writes(),
         Command::Chats(args) => settings(move |settings, scope| chats::run(args, global.project.as_deref(), settings, scope, output))
@@ -166,6 +169,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
         Command::Rules(args) => settings(move |settings, scope| rules::run(args, settings, scope, output)).writes(),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
+        Command::Serve(args) => settings(move |settings, _| serve::run(args, settings)).writes().may_be_new(),
         Command::Stats(args) if args.loads => settings(stats::loads),
         Command::Stats(args) if args.cost => settings(stats::cost),
         Command::Stats(args) if args.uses => space(use_stats::run).writes(),

@@ -318,6 +318,11 @@ pub(crate) fn token_variable() -> Option<String> {
     variable("MEMDIR_TOKEN")
 }
 
+/// The URL of the database of a team server in the environment, if there is one.
+pub(crate) fn database_variable() -> Option<String> {
+    variable("DATABASE_URL")
+}
+
 /// A variable that a host sets for the programs that it starts.
 pub(crate) fn host_variable(key: &str) -> Option<String> {
     variable(key)

@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     path::Path,
+    sync::Arc,
 };
 
 /// A past conversation.
@@ -111,7 +112,7 @@ pub(crate) struct ReplayedMemory {
 /// A replay of conversations, one after the other. Its memory is that of one conversation and of the sums.
 pub(crate) struct Replay<'a> {
     memdir: &'a Memdir,
-    table: RecallTable,
+    table: Arc<RecallTable>,
     /// The rules that do something, with the tokens of their text.
     rules: BTreeMap<MemoryPath, ReplayedRule>,
     report: ReplayReport,

@@ -5,6 +5,8 @@ mod callers;
 mod groups;
 mod live;
 mod oauth;
+mod team;
+mod team_callers;
 mod verified;
 
 use crate::{
@@ -17,6 +19,7 @@ use callers::{TokenCallers, foreign_dialect};
 use live::LiveSettings;
 use memdir_server::{BearerToken, HttpOptions, ServeError, ToolCatalog, ToolFilter};
 use std::{io::Write as _, sync::Arc};
+pub(crate) use team::{database_settings, run as run_team};
 
 /// Serves until the client disconnects or, over HTTP, until a signal.
 pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scope) -> Result<(), Failure> {

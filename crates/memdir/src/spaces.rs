@@ -12,7 +12,8 @@ use crate::{
 };
 use memdir_chats::{SearchedProject, SyncMemo, Syncer};
 use memdir_core::{
-    Actor, CueProposals, Embedder, Error, FileStore, Index, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store, SystemClock,
+    Actor, CueProposals, Embedder, Error, FileStore, Index, IndexPool, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store,
+    SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
         operations::ledger::UseLedger,
@@ -22,6 +23,7 @@ use memdir_core::{
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
 use memdir_index::TantivyIndex;
+use memdir_postgres::{Database, NamespaceMount, PostgresStore};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -73,6 +75,22 @@ fn memdir_on(store: FileStore, settings: &Settings, actor: &str) -> Result<Memdi
     let memdir = memdir.with_dreams(move |now| dreams::summary(&shelf, &setting, &*store, now));
     let counts = settings.config.count_use != Some(false);
     Ok(if counts { memdir.with_ledger(UseLedger::new(settings.home.value.join("uses"))) } else { memdir })
+}
+
+/// Opens namespaces of a team server for one caller, with search on this replica. Makes no request.
+pub(crate) fn open_namespaces(
+    settings: &Settings,
+    (database, pool): (&Database, &Arc<IndexPool>),
+    tenant: &str,
+    mounts: &[NamespaceMount],
+    actor: Actor,
+) -> Result<Memdir, Failure> {
+    let allow = config::secret_exceptions(&settings.file, &settings.config)?;
+    let store = PostgresStore::open(database, tenant, mounts)?;
+    let embedder = embedder_from(settings)?;
+    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(&settings.cache, info, embedder.as_deref())) };
+    let searcher = Searcher::pooled(&store, embedder.clone(), Arc::new(SystemClock), pool, of_mount).watching();
+    Ok(Memdir::new(Arc::new(store), actor).with_allow_list(allow).with_searcher(searcher).with_recall_pool(pool))
 }
 
 /// Adds search for a long-lived process. Opens nothing before the first search.

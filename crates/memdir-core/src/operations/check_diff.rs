@@ -158,7 +158,7 @@ pub(crate) fn check_diff(store: &dyn Store, context: &Context, request: &CheckDi
             out.doubtful.push(DoubtfulMemory { name, path: stored.path, reasons });
         }
     }
-    let table = RecallTable::read(store, cache, context.clock.now())?;
+    let table = context.recall_table(store, cache)?;
     out.rules = rules(store, &table, &request.files)?;
     out.doubtful.sort_by(|a, b| a.name.cmp(&b.name));
     out.updated.sort();

@@ -1,14 +1,15 @@
 //! [`Context`]: what every operation needs besides the store.
 
 use crate::{
-    base::time::Clock,
+    base::{error::Result, time::Clock},
     entrypoint::upkeep::EntrypointCache,
     operations::dream_summary::DreamSummary,
+    recall::{RecallCache, RecallTable},
     secrets,
-    store::{Actor, IdempotencyKey, Intent, Verb},
+    store::{Actor, IdempotencyKey, Intent, Store, Verb},
 };
 use jiff::Timestamp;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// The actor, the clock, the allow list and the caches of a space.
 #[derive(Clone)]
@@ -27,12 +28,31 @@ pub struct Context {
     pub key: Option<IdempotencyKey>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) entrypoint_cache: Arc<EntrypointCache>,
+    /// The table of recall, of a store whose changes are numbered.
+    pub(crate) recall_cache: Arc<RecallCache>,
 }
 
 impl Context {
     /// Returns a context with empty caches.
     pub fn new(actor: Actor, clock: Arc<dyn Clock>) -> Self {
-        Context { actor, clock, allow: Arc::default(), log: None, dreams: None, key: None, entrypoint_cache: Arc::default() }
+        Context {
+            actor,
+            clock,
+            allow: Arc::default(),
+            log: None,
+            dreams: None,
+            key: None,
+            entrypoint_cache: Arc::default(),
+            recall_cache: Arc::default(),
+        }
+    }
+
+    /// Returns the table that recalls are decided by. `cache` is the file for the cached table of a store on a disk.
+    pub(crate) fn recall_table(&self, store: &dyn Store, cache: Option<&Path>) -> Result<Arc<RecallTable>> {
+        match store.sequence() {
+            Some(sequence) => self.recall_cache.current(store, sequence, self.clock.now()),
+            None => RecallTable::read(store, cache, self.clock.now()).map(Arc::new),
+        }
     }
 
     pub(crate) fn intent(&self, verb: Verb) -> Intent {

@@ -64,8 +64,8 @@ pub struct ShownRule {
 /// Recalls memories. The text is empty if nothing is relevant.
 pub(crate) fn recall(store: &dyn Store, context: &Context, request: &Recall<'_>) -> Result<Recalled> {
     let needs_table = request.message.is_some() || request.action.is_some();
-    let table = if needs_table { Some(RecallTable::read(store, request.cache, context.clock.now())?) } else { None };
-    recall_from(store, context, request, table.as_ref())
+    let table = if needs_table { Some(context.recall_table(store, request.cache)?) } else { None };
+    recall_from(store, context, request, table.as_deref())
 }
 
 /// Recalls memories by a table that was read before, for many recalls of the same memories. Without one, only rules are shown.
@@ -148,7 +148,7 @@ pub(crate) fn explain(
         Some(name) => Some(store.get(name)?.ok_or_else(|| read::not_found(store, name))?.path),
         None => None,
     };
-    let table = RecallTable::read(store, request.cache, context.clock.now())?;
+    let table = context.recall_table(store, request.cache)?;
     let mut explained = message::explain(&table, &ends(request.message.unwrap_or_default()), name.as_ref());
     let (successions, today) = (table.successions(store), context.clock.now().to_zoned(context.clock.zone()).date());
     for one in &mut explained {

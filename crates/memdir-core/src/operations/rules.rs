@@ -5,10 +5,7 @@ use crate::{
     base::{error::Result, path::MemoryPath, text, version::Version},
     memory::Memory,
     operations::{context::Context, history, read},
-    recall::{
-        RecallTable,
-        when::{self, Action, Strength, Tripwire, When},
-    },
+    recall::when::{self, Action, Strength, Tripwire, When},
     store::{ChangeFilter, Store, Verb, mounts},
 };
 use serde::Serialize;
@@ -67,7 +64,7 @@ pub enum RuleOrigin {
 
 /// Lists all rules, in the order of their names.
 pub(crate) fn rules(store: &dyn Store, context: &Context, cache: Option<&Path>) -> Result<Vec<Rule>> {
-    let table = RecallTable::read(store, cache, context.clock.now())?;
+    let table = context.recall_table(store, cache)?;
     let mut rules = Vec::new();
     for path in table.with_tripwires() {
         if let Some(stored) = read::if_readable(store.get(path))? {
@@ -81,7 +78,7 @@ pub(crate) fn rules(store: &dyn Store, context: &Context, cache: Option<&Path>) 
 
 /// Lists the rules that an action touches, in the order of their names.
 pub(crate) fn matched_rules(store: &dyn Store, context: &Context, action: &Action<'_>, cache: Option<&Path>) -> Result<Vec<MatchedRule>> {
-    let table = RecallTable::read(store, cache, context.clock.now())?;
+    let table = context.recall_table(store, cache)?;
     let mut matched = Vec::new();
     for (path, tripwire, strength) in table.tripped(action) {
         if let Some(stored) = read::if_readable(store.get(path))? {

@@ -20,7 +20,7 @@ use crate::{
     },
     recall::when::{self, Action, Strength, Tripwire, When},
     search::{analysis::Analyser, indexing::is_racy},
-    store::{self, Source, Stamp, Store, mounts},
+    store::{self, Source, Stamp, Store, Stored, mounts},
 };
 use build::{TableBuilder, unpack_stamp};
 pub(super) use data::{Posting, RowDetails, TableView};
@@ -29,7 +29,11 @@ use fields::Fields;
 pub(super) use fields::{ABOUT, BODY, LINE, NAME, PART, count_of, length_factor};
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, io::Write as _, path::Path};
+use std::{
+    collections::{HashMap, VecDeque},
+    io::Write as _,
+    path::Path,
+};
 
 /// The tripwires, pins and words of a space.
 #[derive(Debug, Default)]
@@ -90,23 +94,34 @@ impl RecallTable {
     /// changed table is written back to `cache` if possible.
     pub fn read(store: &dyn Store, cache: Option<&Path>, now: Timestamp) -> Result<RecallTable> {
         let old = cache.and_then(RecallTable::open).unwrap_or_default();
-        let mut entries = store.list("")?.entries;
-        let mut is_memory = Vec::with_capacity(entries.len());
-        entries.retain(|entry| {
-            let kind = entry.path.is_md().then(|| mounts::file_kind(store, &entry.path));
-            let kind = kind.filter(|kind| *kind != mounts::FileKind::Archived);
-            if let Some(kind) = kind {
-                let of_memories = || mounts::mount_of(store, &entry.path).is_none_or(|mount| mount.source == Source::Memory);
-                is_memory.push(kind.is_listed() && of_memories());
-            }
-            kind.is_some()
-        });
+        let (entries, is_memory) = to_rows(store, store.list("")?.entries);
         let view = old.bytes.view();
         // Both are sorted, so an unchanged space is seen without looking anything up.
-        if view.rows() == entries.len() && entries.iter().enumerate().all(|(row, entry)| is_current(view, row, entry)) {
+        if view.rows() == entries.len() && entries.iter().enumerate().all(|(row, entry)| is_current(view, row, entry, false)) {
             return Ok(RecallTable { is_memory, ..old });
         }
         old.updated(store, cache, &entries, &is_memory, now)
+    }
+
+    /// Returns the table of these files, sorted by path, of a store with exact stamps; rows of this one that are still current are
+    /// copied.
+    pub(super) fn with_entries(&self, store: &dyn Store, entries: Vec<store::Entry>, now: Timestamp) -> Result<RecallTable> {
+        let (entries, is_memory) = to_rows(store, entries);
+        self.updated(store, None, &entries, &is_memory, now)
+    }
+
+    /// The files of all rows.
+    pub(super) fn entries(&self) -> Vec<store::Entry> {
+        let view = self.view();
+        let stamp = |row| unpack_stamp(view.stamp(row)).0;
+        (0..view.rows()).filter_map(|row| Some(store::Entry { path: self.path(row)?, stamp: stamp(row) })).collect()
+    }
+
+    /// An upper estimate of the bytes of memory that it uses.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        // The extras are a small part of the bytes, as JSON, and larger when they are parsed.
+        let extras = self.bytes.section(Section::Extras).len() * 4;
+        (self.bytes.all().len() + extras + self.is_memory.len()) as u64
     }
 
     /// Reads what has changed since.
@@ -124,14 +139,19 @@ impl RecallTable {
         let mut built = TableBuilder::new(view);
         let mut table = RecallTable::default();
         let mut analyser = Analyser::default();
+        let exact = store.sequence().is_some();
+        let current = |entry: &store::Entry| known.get(entry.path.as_str()).copied().filter(|row| is_current(view, *row, entry, exact));
+        let stale: Vec<MemoryPath> = entries.iter().filter(|entry| current(entry).is_none()).map(|entry| entry.path.clone()).collect();
+        let mut reader = RowReader { store, stale: stale.iter().collect(), read: VecDeque::new() };
         for (entry, is_memory) in entries.iter().zip(is_memory) {
-            match known.get(entry.path.as_str()).filter(|row| is_current(view, **row, entry)) {
+            match current(entry) {
                 Some(row) => {
-                    built.copy(*row);
+                    built.copy(row);
                     table.extras.extend(self.extra(&entry.path).cloned());
                 }
                 None => {
-                    let Some((extra, stamp, fields)) = read_row(store, &entry.path, &mut analyser)? else { continue };
+                    let Some(stored) = reader.next()? else { continue };
+                    let (extra, stamp, fields) = to_row(store, &entry.path, &stored, &mut analyser);
                     built.push(entry.path.as_str(), stamp, seen_ns, &fields);
                     table.extras.extend(extra);
                 }
@@ -238,14 +258,50 @@ impl RecallTable {
 }
 
 /// Whether a row has the words of a file as it is now.
-fn is_current(view: TableView<'_>, row: usize, entry: &store::Entry) -> bool {
+fn is_current(view: TableView<'_>, row: usize, entry: &store::Entry, exact: bool) -> bool {
     let (stamp, seen_ns) = unpack_stamp(view.stamp(row));
-    stamp == entry.stamp && !is_racy(stamp, seen_ns) && view.path(row) == entry.path.as_str()
+    stamp == entry.stamp && (exact || !is_racy(stamp, seen_ns)) && view.path(row) == entry.path.as_str()
 }
 
-/// Reads one file: what few memories have, its stamp and its words. Returns `None` if it is gone or unreadable.
-fn read_row(store: &dyn Store, path: &MemoryPath, analyser: &mut Analyser) -> Result<Option<(Option<RowExtra>, Stamp, Fields)>> {
-    let Some(stored) = store::if_readable(store.get(path))? else { return Ok(None) };
+/// The files that have a row, and whether each is a memory.
+fn to_rows(store: &dyn Store, mut entries: Vec<store::Entry>) -> (Vec<store::Entry>, Vec<bool>) {
+    let mut is_memory = Vec::with_capacity(entries.len());
+    entries.retain(|entry| {
+        let kind = entry.path.is_md().then(|| mounts::file_kind(store, &entry.path));
+        let kind = kind.filter(|kind| *kind != mounts::FileKind::Archived);
+        if let Some(kind) = kind {
+            let of_memories = || mounts::mount_of(store, &entry.path).is_none_or(|mount| mount.source == Source::Memory);
+            is_memory.push(kind.is_listed() && of_memories());
+        }
+        kind.is_some()
+    });
+    (entries, is_memory)
+}
+
+/// Reads the stale files in their order, several at a time where each read is a round trip.
+struct RowReader<'a> {
+    store: &'a dyn Store,
+    stale: VecDeque<&'a MemoryPath>,
+    read: VecDeque<Option<Stored>>,
+}
+
+impl RowReader<'_> {
+    /// Returns the next file, or `None` if it is gone or unreadable.
+    fn next(&mut self) -> Result<Option<Stored>> {
+        if self.read.is_empty() {
+            let step = store::read_ahead(self.store).min(self.stale.len());
+            let some: Vec<MemoryPath> = self.stale.drain(..step).cloned().collect();
+            self.read = match some.as_slice() {
+                [one] => VecDeque::from([store::if_readable(self.store.get(one))?]),
+                some => self.store.get_many(some)?.into(),
+            };
+        }
+        Ok(self.read.pop_front().flatten())
+    }
+}
+
+/// Returns the parts of a row: what few memories have, its stamp and its words.
+fn to_row(store: &dyn Store, path: &MemoryPath, stored: &Stored, analyser: &mut Analyser) -> (Option<RowExtra>, Stamp, Fields) {
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
     let fields = if mounts::file_kind(store, path).is_maintained() {
@@ -260,5 +316,5 @@ fn read_row(store: &dyn Store, path: &MemoryPath, analyser: &mut Analyser) -> Re
         validity: RowValidity::new(memory.validity()),
     };
     let has_any = !is_empty(&extra.when) || extra.pinned || extra.validity.is_some();
-    Ok(Some((has_any.then_some(extra), stored.stamp, fields)))
+    (has_any.then_some(extra), stored.stamp, fields)
 }

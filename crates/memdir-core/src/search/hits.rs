@@ -20,11 +20,11 @@ use crate::{
     },
     memory::{Memory, chunk, lines},
     secrets,
-    store::{Source, Store, Stored},
+    store::{self, Source, Store, Stored},
 };
 use std::{
     borrow::Cow,
-    collections::{HashMap, hash_map},
+    collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
@@ -70,16 +70,18 @@ impl HitReader<'_> {
         let mut hits = Vec::with_capacity(search.max_results.min(50));
         let mut files: HashMap<(usize, &str), Option<HitFile>> = HashMap::new();
         let mut stale = false;
-        for ranked in found.ranked.iter().take_while(|ranked| ranked.score >= search.min_score) {
+        let enough = found.ranked.iter().take_while(|ranked| ranked.score >= search.min_score).count();
+        for (at, ranked) in found.ranked[..enough].iter().enumerate() {
             if hits.len() == search.max_results {
                 break;
             }
-            let name = ranked.standing.successor.as_deref().unwrap_or(&ranked.candidate.path);
-            let file = match files.entry((ranked.mount, name)) {
-                hash_map::Entry::Occupied(known) => known.into_mut(),
-                hash_map::Entry::Vacant(new) => new.insert(self.file(ranked, name)?),
-            };
-            let Some(file) = file else {
+            let key = (ranked.mount, shown_name(ranked));
+            if !files.contains_key(&key) {
+                // Where each read is a round trip, the files of all hits are read at once.
+                let ahead = if store::read_ahead(self.store) == 1 { 1 } else { search.max_results - hits.len() };
+                self.read_files(&found.ranked[at..enough], ahead, &mut files)?;
+            }
+            let Some(Some(file)) = files.get(&key) else {
                 stale = true;
                 continue;
             };
@@ -141,24 +143,26 @@ impl HitReader<'_> {
         asked.map(|(_, weights)| cite::matched_weight(texts.iter().copied(), weights, &mut analyser)).fold(0.0, f32::max)
     }
 
-    /// Reads the file of a candidate, or returns `None` if it is gone.
-    fn file(&self, ranked: &Ranked, name: &str) -> Result<Option<HitFile>> {
-        let path = MemoryPath::parse(name)?.prefixed(&self.mounts[ranked.mount].prefix);
-        let Some(stored) = self.store.get(&path)? else { return Ok(None) };
-        let (decoded, _) = text::decode(&stored.bytes);
-        let (memory, _) = Memory::parse(frontmatter(&decoded));
-        // Chats are kept without secrets, and may be too long to be scanned for each answer. A secret may be longer than the lines
-        // of a hit, so the whole text is scanned.
-        let redacted = match ranked.source {
-            Source::Chat => None,
-            _ => match secrets::redact(&decoded) {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(redacted) => Some(redacted),
-            },
-        };
-        Ok(Some(HitFile { path, stored, memory, redacted }))
+    /// Reads the files of the next candidates, at most `count` that are not known. A file that is gone is `None`.
+    fn read_files<'r>(&self, next: &'r [Ranked], count: usize, files: &mut HashMap<(usize, &'r str), Option<HitFile>>) -> Result<()> {
+        let mut wanted: Vec<(&Ranked, (usize, &'r str))> = Vec::new();
+        for ranked in next {
+            let key = (ranked.mount, shown_name(ranked));
+            if wanted.len() == count {
+                break;
+            }
+            if !files.contains_key(&key) && wanted.iter().all(|(_, other)| *other != key) {
+                wanted.push((ranked, key));
+            }
+        }
+        let path = |(_, (mount, name)): &(&Ranked, (usize, &str))| Ok(MemoryPath::parse(name)?.prefixed(&self.mounts[*mount].prefix));
+        let paths = wanted.iter().map(path).collect::<Result<Vec<MemoryPath>>>()?;
+        let stored = self.store.get_many(&paths)?;
+        for (((ranked, key), path), stored) in wanted.into_iter().zip(paths).zip(stored) {
+            files.insert(key, stored.map(|stored| hit_file(ranked, path, stored)));
+        }
+        Ok(())
     }
-
     /// The name of the memory that matched, for a hit that is shown in its place.
     fn replaced_name(&self, ranked: &Ranked) -> Option<String> {
         let path = MemoryPath::parse(&ranked.candidate.path).ok()?.prefixed(&self.mounts[ranked.mount].prefix);
@@ -190,6 +194,26 @@ impl HitReader<'_> {
             lines: format!("{}-{last_shown}", lines.first),
         }
     }
+}
+
+/// The file of a candidate that is shown: its successor's, if it has one.
+fn shown_name(ranked: &Ranked) -> &str {
+    ranked.standing.successor.as_deref().unwrap_or(&ranked.candidate.path)
+}
+
+fn hit_file(ranked: &Ranked, path: MemoryPath, stored: Stored) -> HitFile {
+    let (decoded, _) = text::decode(&stored.bytes);
+    let (memory, _) = Memory::parse(frontmatter(&decoded));
+    // Chats are kept without secrets, and may be too long to be scanned for each answer. A secret may be longer than the lines
+    // of a hit, so the whole text is scanned.
+    let redacted = match ranked.source {
+        Source::Chat => None,
+        _ => match secrets::redact(&decoded) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(redacted) => Some(redacted),
+        },
+    };
+    HitFile { path, stored, memory, redacted }
 }
 
 /// The lines of the text behind the frontmatter; all lines if there is none.

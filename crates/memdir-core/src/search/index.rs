@@ -39,6 +39,9 @@ pub trait Index: Send + Sync {
     /// meanwhile.
     fn begin(&self, wait: Wait, is_cancelled: &dyn Fn() -> bool) -> Result<Option<Box<dyn Batch + '_>>>;
 
+    /// Frees what is kept in memory between calls. The next view opens the index again.
+    fn close(&self) {}
+
     /// Discards what is there, so that the next view is empty. For an index that gave impossible answers.
     fn forget(&self) -> Result<()>;
 
@@ -321,6 +324,11 @@ pub trait IndexView: Send + Sync {
 
     /// The sums over all files and units.
     fn totals(&self) -> Totals;
+
+    /// An upper estimate of the bytes of memory that it uses, mapped files included.
+    fn resident_bytes(&self) -> u64 {
+        0
+    }
 
     /// Whether there is a vector for a text.
     fn has_vector(&self, key: &Key) -> bool;

@@ -19,7 +19,7 @@ use crate::{
         embed::{EmbedRole, Embedder, Key, Vector},
         index::{Batch, Index, IndexChange, IndexFile, IndexView, Wait},
     },
-    store::{Entry, Stamp, Store},
+    store::{self, Entry, Stamp, Store, Stored},
 };
 use std::{
     collections::BTreeMap,
@@ -105,6 +105,15 @@ pub struct Indexer<'a> {
     pub prefix: &'a str,
 }
 
+/// A file of an index, with its content in the store.
+struct ReadFile<'n> {
+    name: &'n str,
+    /// When it was read.
+    seen_ns: i64,
+    /// `None` if it does not exist.
+    stored: Result<Option<Stored>>,
+}
+
 /// A callback for the progress of indexing.
 pub type Progress<'a> = dyn Fn(IndexProgress) + Sync + 'a;
 
@@ -153,24 +162,53 @@ impl<'a> Indexer<'a> {
         Preparer::new(self.embedder)
     }
 
-    /// Reads one file, and prepares it if it is not the version of the view.
-    pub fn check(&self, name: &str, view: &dyn IndexView, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
-        let path = MemoryPath::parse(name)?.prefixed(self.prefix);
+    /// Whether stamps are exact, so that a file with the same stamp is the same file. See [`store::ChangeSequence`].
+    pub(super) fn has_exact_stamps(&self) -> bool {
+        self.store.sequence().is_some()
+    }
+
+    /// Compares the files of the mount with a view.
+    pub(super) fn stale_files(&self, entries: &[Entry], view: &dyn IndexView) -> StaleFiles {
+        let stale = StaleFiles::compare(self.files(entries), view);
+        if self.has_exact_stamps() { StaleFiles { doubtful: Vec::new(), ..stale } } else { stale }
+    }
+
+    /// Reads files. A store whose stamps are exact is not on this machine: it reads all of them in one round trip, and if it fails, none
+    /// of them may count as gone.
+    fn read_files<'n>(&self, names: &[&'n str]) -> Result<Vec<ReadFile<'n>>> {
         let seen_ns = self.clock.now().as_nanosecond() as i64;
-        let Some(stored) = self.store.get(&path)?.filter(|stored| stored.path == path) else { return Ok(FileCheck::Gone) };
-        match view.known(name) {
-            Some(known) if known.version == stored.version => Ok(FileCheck::Same(stored.stamp, seen_ns)),
-            _ => Ok(FileCheck::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))),
+        let path = |name: &str| -> Result<MemoryPath> { Ok(MemoryPath::parse(name)?.prefixed(self.prefix)) };
+        let stored: Vec<Result<Option<Stored>>> = if self.has_exact_stamps() {
+            let paths = names.iter().map(|name| path(name)).collect::<Result<Vec<_>>>()?;
+            let stored = self.store.get_many(&paths)?.into_iter().zip(&paths);
+            stored.map(|(stored, path)| Ok(stored.filter(|stored| stored.path == *path))).collect()
+        } else {
+            let get = |path: MemoryPath| Ok(self.store.get(&path)?.filter(|stored| stored.path == path));
+            names.iter().map(|name| path(name).and_then(get)).collect()
+        };
+        Ok(names.iter().zip(stored).map(|(name, stored)| ReadFile { name, seen_ns, stored }).collect())
+    }
+
+    /// Prepares a file if it is not the version of the view, if there is one.
+    fn check_file(file: ReadFile<'_>, view: Option<&dyn IndexView>, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
+        let Some(stored) = file.stored? else { return Ok(FileCheck::Gone) };
+        match view.and_then(|view| view.known(file.name)) {
+            Some(known) if known.version == stored.version => Ok(FileCheck::Same(stored.stamp, file.seen_ns)),
+            _ => Ok(FileCheck::New(Arc::new(preparer.prepare(file.name, &stored, file.seen_ns)))),
         }
     }
 
     /// Checks files for an overlay. Files that cannot be read count as gone, unless the call was cancelled.
     pub fn check_all(&self, stale: &StaleFiles, view: &dyn IndexView, preparer: &mut Preparer<'_>) -> Result<BTreeMap<String, FileCheck>> {
         let mut checks: BTreeMap<String, FileCheck> = stale.gone.iter().map(|name| (name.clone(), FileCheck::Gone)).collect();
-        for name in stale.changed.iter().chain(&stale.doubtful) {
-            let check = self.check(name, view, preparer);
-            self.store.check_stopped()?;
-            checks.insert(name.clone(), check.unwrap_or(FileCheck::Gone));
+        let names: Vec<&str> = stale.changed.iter().chain(&stale.doubtful).map(String::as_str).collect();
+        for names in names.chunks(store::read_ahead(self.store)) {
+            for file in self.read_files(names)? {
+                let name = file.name.to_owned();
+                let check = Self::check_file(file, Some(view), preparer);
+                self.store.check_stopped()?;
+                checks.insert(name, check.unwrap_or(FileCheck::Gone));
+            }
         }
         Ok(checks)
     }
@@ -178,7 +216,7 @@ impl<'a> Indexer<'a> {
     /// Brings an index in step with the files of its mount. `None` if another process is writing and `wait` is [`Wait::No`].
     pub fn update(&self, index: &dyn Index, entries: &[Entry], wait: Wait, progress: &Progress<'_>) -> Result<Option<Indexed>> {
         let Some(batch) = self.begin(index, wait)? else { return Ok(None) };
-        let stale = StaleFiles::compare(self.files(entries), &*batch.view());
+        let stale = self.stale_files(entries, &*batch.view());
         if stale.is_empty() {
             return Ok(Some(Indexed::default()));
         }
@@ -216,7 +254,8 @@ impl<'a> Indexer<'a> {
     /// the files prepared by then are kept, so that the next call continues there.
     fn apply_all(&self, mut batch: Box<dyn Batch + '_>, stale: &StaleFiles, rebuild: bool, progress: &Progress<'_>) -> Result<Indexed> {
         let view = batch.view();
-        let names: Vec<&String> = stale.changed.iter().chain(&stale.doubtful).collect();
+        let names: Vec<&str> = stale.changed.iter().chain(&stale.doubtful).map(String::as_str).collect();
+        let step = store::read_ahead(self.store);
         let next = AtomicUsize::new(0);
         let threads = if names.len() < THREADED_FILES { 1 } else { 2 };
         let mut writers = (0..threads).map(|_| batch.writer(names.len() / threads)).collect::<Result<Vec<_>>>()?;
@@ -224,14 +263,17 @@ impl<'a> Indexer<'a> {
         let work = |writer: &mut Box<dyn crate::search::index::FileWriter>| -> Result<()> {
             let mut preparer = self.preparer();
             loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(name) = names.get(at) else { return writer.flush() };
-                let check = if rebuild { self.read(name, &mut preparer) } else { self.check(name, &*view, &mut preparer) };
-                if self.store.check_stopped().is_err() {
-                    return writer.flush();
+                let at = next.fetch_add(step, Ordering::Relaxed);
+                let Some(some) = names.get(at..names.len().min(at + step)).filter(|some| !some.is_empty()) else { return writer.flush() };
+                for (n, file) in self.read_files(some)?.into_iter().enumerate() {
+                    let name = file.name;
+                    let check = Self::check_file(file, (!rebuild).then_some(&*view), &mut preparer);
+                    if self.store.check_stopped().is_err() {
+                        return writer.flush();
+                    }
+                    let bytes = add_check(&outcome, name, check, writer)?;
+                    progress(IndexProgress { done: at + n + 1, of: names.len(), bytes });
                 }
-                let bytes = add_check(&outcome, name, check, writer)?;
-                progress(IndexProgress { done: at + 1, of: names.len(), bytes });
             }
         };
         std::thread::scope(|scope| {
@@ -250,14 +292,6 @@ impl<'a> Indexer<'a> {
         batch.commit(writers)?;
         self.store.check_stopped()?;
         Ok(outcome.indexed)
-    }
-
-    /// Reads and prepares one file, whatever the index has.
-    fn read(&self, name: &str, preparer: &mut Preparer<'_>) -> Result<FileCheck> {
-        let path = MemoryPath::parse(name)?.prefixed(self.prefix);
-        let seen_ns = self.clock.now().as_nanosecond() as i64;
-        let stored = self.store.get(&path)?.filter(|stored| stored.path == path);
-        Ok(stored.map_or(FileCheck::Gone, |stored| FileCheck::New(Arc::new(preparer.prepare(name, &stored, seen_ns)))))
     }
 
     /// Writes earlier checks into the index. Returns `false` if another process is writing.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     base::{error::Result, stamp::Stamp, time::Clock},
-    store::{Entry, Source, Store, mounts},
+    store::{ChangeSequence, Entry, Source, Store, mounts},
 };
 use std::{
     borrow::Cow,
@@ -32,7 +32,7 @@ pub(crate) struct SearchMount {
     /// Whether its archived memories are searched only on request.
     pub(crate) keeps_archive: bool,
     /// Its index.
-    pub(crate) index: MountIndex,
+    pub(crate) index: Arc<MountIndex>,
 }
 
 impl mounts::Prefixed for SearchMount {
@@ -97,8 +97,11 @@ impl MountViews {
         &self.mounts
     }
 
-    /// Returns views with everything that is on disk now.
+    /// Returns views with everything that is in the store now.
     pub(crate) fn current(&self, context: IndexContext<'_>) -> Result<CurrentViews> {
+        if let Some(sequence) = context.store.sequence() {
+            return self.caught_up(context, sequence);
+        }
         let Some(watched) = &self.watched else {
             return Ok(CurrentViews { views: self.refresh(context, &self.all_entries(context.store)?)?, changed: false });
         };
@@ -124,6 +127,20 @@ impl MountViews {
         watched.marks = marks;
         watched.watches = watches;
         Ok(CurrentViews { views: watched.views.clone(), changed: true })
+    }
+
+    /// Returns views that are caught up by the sequence of the store's changes. Nothing is listed if nothing has changed.
+    fn caught_up(&self, context: IndexContext<'_>, sequence: &dyn ChangeSequence) -> Result<CurrentViews> {
+        let position = |mount: &SearchMount| mount.index.position(&context.indexer(mount));
+        let positions = self.mounts.iter().map(position).collect::<Result<Vec<_>>>()?;
+        let known: Vec<_> = self.mounts.iter().map(|mount| mount.prefix.as_str()).zip(positions).collect();
+        let changes = sequence.changed_since(&known)?;
+        let mut current = CurrentViews { views: Vec::with_capacity(self.mounts.len()), changed: false };
+        for ((mount, (_, known)), changes) in self.mounts.iter().zip(known).zip(changes) {
+            current.changed |= known != Some(changes.position);
+            current.views.push(mount.index.caught_up(&context.indexer(mount), sequence, known, changes)?);
+        }
+        Ok(current)
     }
 
     /// Discards every index and every view of it.

@@ -30,7 +30,7 @@ pub(super) struct SuccessionCache(Mutex<HashMap<MemoryPath, (Version, Succession
 impl SuccessionCache {
     /// Returns the successions of all mounts. Reads only files that name other memories and have changed since the last call.
     pub(super) fn successions(&self, store: &dyn Store, mounts: &[SearchMount], views: &[Arc<dyn IndexView>]) -> Result<Successions> {
-        let mut fields = Vec::new();
+        let mut wanted = Vec::new();
         let curated = || mounts.iter().zip(views).filter(|(mount, _)| mount.source != Source::Chat);
         for (mount, view) in curated() {
             let mut names = view.naming_others();
@@ -42,9 +42,10 @@ impl SuccessionCache {
                 if mounts::file_kind(store, &path) == FileKind::Archived {
                     continue;
                 }
-                fields.extend(self.fields(store, path, known.version)?);
+                wanted.push((path, known.version));
             }
         }
+        let fields = self.fields(store, wanted)?;
         let find = |holder: &MemoryPath, name: &str| {
             let (mount, view) = curated().find(|(mount, view)| in_mount(mount, holder).is_some_and(|name| view.known(name).is_some()))?;
             let name = MemoryPath::parse(name).ok()?;
@@ -56,16 +57,28 @@ impl SuccessionCache {
         Ok(Successions::new(&fields, find))
     }
 
-    fn fields(&self, store: &dyn Store, path: MemoryPath, version: Version) -> Result<Option<SuccessionFields>> {
+    /// Returns the fields of files. Those that were read at these versions before are not read again.
+    fn fields(&self, store: &dyn Store, wanted: Vec<(MemoryPath, Version)>) -> Result<Vec<SuccessionFields>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, fields)) = known.get(&path).filter(|(of, _)| *of == version) {
-            return Ok(Some(fields.clone()));
+        let is_read = |(path, version): &&(MemoryPath, Version)| known.get(path).is_some_and(|(of, _)| of == version);
+        let stale: Vec<MemoryPath> = wanted.iter().filter(|one| !is_read(one)).map(|(path, _)| path.clone()).collect();
+        for paths in stale.chunks(store::read_ahead(store)) {
+            let stored = match paths {
+                [one] => vec![store::if_readable(store.get(one))?],
+                many => store.get_many(many)?,
+            };
+            for (path, stored) in paths.iter().zip(stored) {
+                let Some(stored) = stored else {
+                    known.remove(path);
+                    continue;
+                };
+                let validity = Memory::parse(&text::decode(&stored.bytes).0).0.validity();
+                let fields =
+                    SuccessionFields { path: path.clone(), supersedes: validity.supersedes, superseded_by: validity.superseded_by };
+                known.insert(path.clone(), (stored.version, fields));
+            }
         }
-        let Some(stored) = store::if_readable(store.get(&path))? else { return Ok(None) };
-        let validity = Memory::parse(&text::decode(&stored.bytes).0).0.validity();
-        let fields = SuccessionFields { path: path.clone(), supersedes: validity.supersedes, superseded_by: validity.superseded_by };
-        known.insert(path, (stored.version, fields.clone()));
-        Ok(Some(fields))
+        Ok(wanted.iter().filter_map(|(path, _)| known.get(path).map(|(_, fields)| fields.clone())).collect())
     }
 }
 

@@ -10,11 +10,12 @@ use super::{
     find::{Finder, RankedCandidates},
     hits::HitReader,
     index::{Index, IndexView, Wait},
-    indexing::{Indexed, Progress, StaleFiles},
+    indexing::{Indexed, Progress},
     meaning::Meaning,
     mount_index::MountIndex,
     mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, all_entries},
     outdated::SuccessionCache,
+    pool::IndexPool,
     query::Query,
     why,
 };
@@ -68,12 +69,33 @@ impl Searcher {
         clock: Arc<dyn Clock>,
         index: impl Fn(&MountInfo) -> Arc<dyn Index>,
     ) -> Self {
+        Searcher::with_indexes(store, embedder, clock, |info| Arc::new(MountIndex::new(index(info))))
+    }
+
+    /// Creates a searcher over the mounts of a store that shares the indexes with all searchers of a pool, which bounds their memory.
+    /// `index` opens the index of a mount that is not in the pool.
+    pub fn pooled(
+        store: &dyn Store,
+        embedder: Option<Arc<dyn Embedder>>,
+        clock: Arc<dyn Clock>,
+        pool: &Arc<IndexPool>,
+        index: impl Fn(&MountInfo) -> Arc<dyn Index>,
+    ) -> Self {
+        Searcher::with_indexes(store, embedder, clock, |info| pool.mount_index(info, || index(info)))
+    }
+
+    fn with_indexes(
+        store: &dyn Store,
+        embedder: Option<Arc<dyn Embedder>>,
+        clock: Arc<dyn Clock>,
+        index: impl Fn(&MountInfo) -> Arc<MountIndex>,
+    ) -> Self {
         let mount = |info: &MountInfo| SearchMount {
             prefix: info.prefix.clone(),
             root: info.root.clone(),
             source: info.source,
             keeps_archive: info.source == Source::Memory && info.entrypoint == EntrypointMode::Kept,
-            index: MountIndex::new(index(info)),
+            index: index(info),
         };
         let (inbox, mounts) = store.mounts().iter().map(mount).partition(|mount| mount.source == Source::Inbox);
         Searcher {
@@ -257,7 +279,7 @@ impl Searcher {
             let mut unembedded = 0;
             view.each_file(&mut |_, known| unembedded += u64::from(known.unembedded));
             let entries = self.mounts.entries_of(mount, &entries);
-            let stale = StaleFiles::compare(self.context(store).indexer(mount).files(&entries), &*view);
+            let stale = self.context(store).indexer(mount).stale_files(&entries, &*view);
             let totals = view.totals();
             Ok(IndexState {
                 prefix: mount.prefix.clone(),

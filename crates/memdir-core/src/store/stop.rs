@@ -8,7 +8,7 @@ use crate::base::{
 };
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, TryLockError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -51,3 +51,20 @@ impl Stop {
         Ok(())
     }
 }
+
+/// Locks for a call that can be cancelled: the holder may be waiting for another process, or for a database.
+pub(crate) fn lock_or_stop<'a, T>(mutex: &'a Mutex<T>, check_stopped: impl Fn() -> Result<()>) -> Result<MutexGuard<'a, T>> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                check_stopped()?;
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
+    }
+}
+
+/// How often a call that waits for another one looks whether it was cancelled.
+const LOOK_EVERY: Duration = Duration::from_millis(1);

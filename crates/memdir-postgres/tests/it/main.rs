@@ -7,5 +7,7 @@ mod contract;
 mod failures;
 mod isolation;
 mod model;
+mod people;
+mod search;
 mod support;
 mod torture;

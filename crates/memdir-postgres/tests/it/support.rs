@@ -61,7 +61,7 @@ impl TestDatabase {
         query(server, &format!("create database {name}")).unwrap();
         let url = server.replace("dbname=postgres", &format!("dbname={name}"));
         let settings = DatabaseSettings::new(&url);
-        assert_eq!(Database::migrate(&settings).unwrap(), 1);
+        assert!(Database::migrate(&settings).unwrap() > 0);
         let database = Database::connect(&settings).unwrap();
         database.create_tenant(TENANT).unwrap();
         TestDatabase { server: server.to_owned(), name, url, database: Some(database) }

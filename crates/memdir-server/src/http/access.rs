@@ -100,13 +100,16 @@ impl AccessControl {
         let unknown = || TokenRefusal::Invalid("missing or unknown bearer token".into());
         let token = presented.and_then(|presented| std::str::from_utf8(presented).ok()).ok_or_else(unknown)?;
         let callers = self.callers.as_ref().ok_or_else(unknown)?;
-        if let Some(id) = callers.identify(token) {
+        if let Some(id) = callers.authenticate(token).await.map_err(TokenRefusal::Unavailable)? {
             return Ok(Some(id));
         }
         // Tokens of this server have no dots, so that a wrong one is not sent through the verification.
         let oauth = self.oauth.as_ref().filter(|_| token.contains('.')).ok_or_else(unknown)?;
         let verified = oauth.verify(token).await?;
-        callers.identify_verified(&verified).map(Some).map_err(TokenRefusal::Identity)
+        match callers.authenticate_verified(&verified).await.map_err(TokenRefusal::Unavailable)? {
+            Ok(id) => Ok(Some(id)),
+            Err(why) => Err(TokenRefusal::Identity(why)),
+        }
     }
 
     /// Returns the response to a request whose token is not accepted, with what a client needs to get another one.

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use std::fmt;
+use std::{fmt, future::Future, pin::Pin};
 
 /// The header that selects the project.
 const PROJECT: &str = "memdir-project";
@@ -27,17 +27,33 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     }
 
     /// Returns the id of the caller with this token, or `None` if the token is unknown. The id changes whenever the caller's
-    /// permissions change.
+    /// permissions change. Must not block.
     fn identify(&self, token: &str) -> Option<CallerId>;
 
-    /// Returns the id of the caller that an identity provider vouches for, or the message with which it is refused. The id is
-    /// current until the token expires; a newer token of the same caller keeps it.
-    fn identify_verified(&self, _token: &VerifiedToken) -> Result<CallerId, String> {
-        Err("this server has no memory for people of an identity provider".into())
+    /// Like [`identify`](Self::identify), for a directory that must ask another machine. Returns the message with which the request is
+    /// rejected while tokens cannot be checked.
+    fn authenticate<'a>(&'a self, token: &'a str) -> Authentication<'a> {
+        Box::pin(async move {
+            self.check()?;
+            Ok(self.identify(token))
+        })
     }
 
-    /// Returns whether this is the id of a caller with its present permissions.
+    /// Returns the id of the caller that an identity provider vouches for, or the message with which it is refused. The id is
+    /// current until the token expires; a newer token of the same caller keeps it. Fails while callers cannot be looked up.
+    fn authenticate_verified<'a>(&'a self, _token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
+        Box::pin(async { Ok(Err("this server has no memory for people of an identity provider".into())) })
+    }
+
+    /// Returns whether this is the id of a caller with its present permissions, as far as is known without blocking.
     fn is_current(&self, id: CallerId) -> bool;
+
+    /// Returns the message with which a call is refused if this is not the id of a caller with its present permissions. Called on a
+    /// worker thread before each use of a space; may block.
+    fn check_caller(&self, id: CallerId) -> Result<(), String> {
+        self.check()?;
+        if self.is_current(id) { Ok(()) } else { Err(REVOKED.into()) }
+    }
 
     /// Returns a number that changes whenever [`is_current`](Self::is_current) may return something else.
     fn revision(&self) -> u64;
@@ -46,6 +62,15 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     /// block. For the owner of the server it is called only with a narrowed space.
     fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String>;
 }
+
+/// The id of a caller, `None` for an unknown token, or the message with which the request is rejected.
+pub type Authentication<'a> = Pin<Box<dyn Future<Output = Result<Option<CallerId>, String>> + Send + 'a>>;
+
+/// The id of a caller or the message with which it is refused; or the message with which the request is rejected for now.
+pub type VerifiedAuthentication<'a> = Pin<Box<dyn Future<Output = Result<Result<CallerId, String>, String>> + Send + 'a>>;
+
+/// The message with which a call is refused whose token is not valid any more.
+pub const REVOKED: &str = "the token has been revoked or changed";
 
 /// Identifies a caller and its permissions: a caller whose permissions change gets a new id. Ids are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

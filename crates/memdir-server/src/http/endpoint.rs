@@ -78,6 +78,7 @@ pub(super) struct HttpEndpoint {
     owner: Arc<CallerState>,
     server: Arc<McpServer>,
     directory: Option<Arc<dyn CallerDirectory>>,
+    has_sessions: bool,
     open: Mutex<OpenServices>,
 }
 
@@ -108,10 +109,10 @@ pub(super) struct OpenedSpace {
 type ServiceCell = Arc<OnceCell<Arc<McpService>>>;
 
 impl HttpEndpoint {
-    pub(super) fn new(server: Arc<McpServer>, directory: Option<Arc<dyn CallerDirectory>>) -> Self {
+    pub(super) fn new(server: Arc<McpServer>, directory: Option<Arc<dyn CallerDirectory>>, has_sessions: bool) -> Self {
         let owner = CallerState { slots: server.slots.clone(), bodies: BodyBudget::default(), sessions: SessionTable::default() };
-        let own = Arc::new(McpService::new(server.clone()));
-        HttpEndpoint { own, owner: Arc::new(owner), server, directory, open: Mutex::default() }
+        let own = Arc::new(McpService::new(server.clone(), has_sessions));
+        HttpEndpoint { own, owner: Arc::new(owner), server, directory, has_sessions, open: Mutex::default() }
     }
 
     /// Returns what the requests of a caller share.
@@ -267,10 +268,10 @@ impl HttpEndpoint {
                     // A call that waited, and an event stream, must not see what was saved after the token was revoked.
                     Some(id) => {
                         let directory = directory.clone();
-                        catalog.guarded(Arc::new(move || check_caller(&*directory, id)))
+                        catalog.guarded(Arc::new(move || directory.check_caller(id)))
                     }
                 };
-                Ok(Arc::new(McpService::new(self.server.sibling(catalog, state.slots.clone()))))
+                Ok(Arc::new(McpService::new(self.server.sibling(catalog, state.slots.clone()), self.has_sessions)))
             }
             Ok(Err(why)) => Err(text(StatusCode::FORBIDDEN, why)),
             Err(CallFailure::TimedOut | CallFailure::Cancelled) => {
@@ -284,11 +285,6 @@ impl HttpEndpoint {
     fn open_services(&self) -> MutexGuard<'_, OpenServices> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn check_caller(directory: &dyn CallerDirectory, id: CallerId) -> Result<(), String> {
-    directory.check()?;
-    if directory.is_current(id) { Ok(()) } else { Err("the token has been revoked or changed".into()) }
 }
 
 impl OpenServices {
@@ -347,7 +343,7 @@ struct McpService {
 }
 
 impl McpService {
-    fn new(server: Arc<McpServer>) -> Self {
+    fn new(server: Arc<McpServer>, has_sessions: bool) -> Self {
         let retry = Some(Duration::from_millis(RETRY_MILLIS));
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(Duration::from_secs(SESSION_SECS));
@@ -356,6 +352,7 @@ impl McpService {
         let config = StreamableHttpServerConfig::default()
             // The router has checked the host.
             .disable_allowed_hosts()
+            .with_legacy_session_mode(has_sessions)
             .with_json_response(true)
             .with_sse_retry(retry)
             .with_max_request_body_bytes(MAX_MESSAGE_BYTES)

@@ -5,8 +5,11 @@ use crate::{error::ServeError, oauth::OAuthOptions};
 use std::{fmt, net::SocketAddr, sync::Arc};
 use subtle::ConstantTimeEq as _;
 
+/// Returns why the server cannot answer requests at present. May block.
+pub type ReadinessCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
 /// The options of the HTTP server.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpOptions {
     /// The address to listen on.
     pub address: SocketAddr,
@@ -26,6 +29,17 @@ pub struct HttpOptions {
     pub per_second: u32,
     /// Number of requests that one address may send in a burst.
     pub burst: u32,
+    /// Whether clients of the older MCP lifecycle get sessions, which live in this process. Without them, any replica of a server
+    /// answers any request.
+    pub sessions: bool,
+    /// What `/readyz` reports, besides that the server is running.
+    pub ready: Option<ReadinessCheck>,
+}
+
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpOptions").field("address", &self.address).field("sessions", &self.sessions).finish_non_exhaustive()
+    }
 }
 
 impl HttpOptions {
@@ -41,6 +55,8 @@ impl HttpOptions {
             origins: Vec::new(),
             per_second: 2_000,
             burst: 10_000,
+            sessions: true,
+            ready: None,
         }
     }
 

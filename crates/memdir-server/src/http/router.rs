@@ -7,7 +7,7 @@ use super::{
     connections::Connection,
     endpoint::{HttpEndpoint, Visitor},
     layers::limit_request,
-    options::HttpOptions,
+    options::{HttpOptions, ReadinessCheck},
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{json, retry_later, rpc_error, text, with_header},
     rest,
@@ -51,6 +51,7 @@ pub(super) fn router(state: Arc<HttpState>, pages: Option<Router>) -> Router {
         .layer(from_fn_with_state(state.clone(), authorize));
     Router::new()
         .route("/healthz", any(healthz))
+        .route("/readyz", any(readyz))
         .route(WELL_KNOWN, get(oauth_metadata))
         .route(&format!("{WELL_KNOWN}/{{*resource}}"), get(oauth_metadata))
         .merge(authorized)
@@ -64,11 +65,13 @@ pub(crate) struct HttpState {
     access: AccessControl,
     rates: RateLimiter,
     endpoint: Arc<HttpEndpoint>,
+    ready: Option<ReadinessCheck>,
 }
 
 impl HttpState {
     pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>) -> Self {
-        HttpState { access: AccessControl::new(options, address), rates: RateLimiter::new(options.per_second, options.burst), endpoint }
+        let rates = RateLimiter::new(options.per_second, options.burst);
+        HttpState { access: AccessControl::new(options, address), rates, endpoint, ready: options.ready.clone() }
     }
 
     /// Takes requests from the rate limit of an address.
@@ -150,9 +153,10 @@ async fn finish(request: Request, next: Next) -> Response {
     }
     if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        response
-            .headers_mut()
-            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id, etag, retry-after, www-authenticate, x-request-id"));
+        response.headers_mut().insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("mcp-session-id, etag, retry-after, www-authenticate, x-request-id"),
+        );
     }
     response
 }
@@ -178,6 +182,18 @@ async fn authorize(
 
 async fn healthz() -> Response {
     text(StatusCode::OK, "ok")
+}
+
+/// Reports whether requests can be answered, for the proxy in front of several replicas.
+async fn readyz(State(state): State<Arc<HttpState>>, Extension(connection): Extension<Connection>) -> Result<Response, Response> {
+    // A check may cost a round trip, and anyone may ask.
+    state.spend(connection.peer().ip(), 1)?;
+    let Some(ready) = state.ready.clone() else { return Ok(text(StatusCode::OK, "ready")) };
+    let checked = tokio::task::spawn_blocking(move || ready()).await;
+    match checked.unwrap_or_else(|_| Err("the check failed".into())) {
+        Ok(()) => Ok(text(StatusCode::OK, "ready")),
+        Err(why) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+    }
 }
 
 /// The metadata by which clients find the identity provider (RFC 9728). Public: a client needs it before it has a token.

@@ -60,7 +60,7 @@ impl ServerHandler for McpSession {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         // Clients of the newer lifecycle subscribe to the list explicitly; for older ones, listing it is the subscription.
-        if context.meta.protocol_version().is_none() {
+        if context.meta.protocol_version().is_none() && Self::can_notify(&context) {
             self.notify_changes(&context.peer).await;
         }
         let cursor = request.and_then(|request| request.cursor);
@@ -116,6 +116,10 @@ impl ServerHandler for McpSession {
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (path, _) = resources::parse(&request.uri).map_err(|error| to_error_data(&error))?;
+        if !Self::can_notify(&context) {
+            let why = "this server has no sessions, so it cannot notify this client; subscribe with subscriptions/listen, or read again";
+            return Err(ErrorData::invalid_request(why, None));
+        }
         {
             let mut subscribed = self.subscribed();
             let uri = resources::to_uri(&path);

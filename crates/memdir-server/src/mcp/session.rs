@@ -6,6 +6,7 @@ use crate::{
     learned::FailedSearches,
     subscriptions::ResourceEvent,
 };
+use axum::http::request::Parts;
 use memdir_core::{
     Actor, Error, Result as CoreResult,
     internal::{
@@ -60,16 +61,24 @@ impl McpSession {
 
     /// Returns the actor of a request, and whether it identifies a single conversation.
     pub(super) fn actor(&self, context: &RequestContext<RoleServer>) -> (Actor, bool) {
+        if let Some(actor) = self.server.catalog.actor() {
+            return (actor.clone(), true);
+        }
         let name = context.client_info().map(|client| client.name).unwrap_or_default();
         let name: String = name.chars().filter(|c| !c.is_control()).take(MAX_ACTOR_CHARS).collect();
         let name = if name.is_empty() { "mcp".to_owned() } else { name };
-        let session = match context.extensions.get::<axum::http::request::Parts>() {
+        let session = match context.extensions.get::<Parts>() {
             None => Some(self.id.clone()),
             Some(parts) if parts.headers.contains_key("mcp-session-id") => Some(self.id.clone()),
             Some(parts) => parts.extensions.get::<ConnectionId>().map(|connection| connection.0.clone()),
         };
         let is_known = session.is_some();
         (Actor { name, session }, is_known)
+    }
+
+    /// Whether the client can be notified of changes outside of the answers to its requests, in the older lifecycle.
+    pub(super) fn can_notify(context: &RequestContext<RoleServer>) -> bool {
+        context.extensions.get::<Parts>().is_none_or(|parts| parts.headers.contains_key("mcp-session-id"))
     }
 
     /// Calls a tool on a worker thread.

@@ -86,7 +86,7 @@ pub(super) fn verified(options: &OAuthOptions, claims: &Map<String, Value>, now:
     let names = |claim: &Option<String>| claim.as_deref().map(|claim| list(find(claims, claim))).unwrap_or_default();
     let identity = VerifiedIdentity {
         person: person(options, claims)?,
-        tenant: options.claims.tenant.as_deref().and_then(|claim| find(claims, claim)).and_then(Value::as_str).map(str::to_owned),
+        tenant: tenant(options, claims)?,
         groups: list(find(claims, &options.claims.groups)),
         projects: names(&options.claims.projects),
         roles: names(&options.claims.roles),
@@ -94,6 +94,15 @@ pub(super) fn verified(options: &OAuthOptions, claims: &Map<String, Value>, now:
     };
     let expires = Timestamp::from_second(expires.saturating_add(LEEWAY_SECS)).unwrap_or(Timestamp::MAX);
     Ok(VerifiedToken { identity, expires })
+}
+
+/// A token without the claim that the settings name must not fall back to another tenant.
+fn tenant(options: &OAuthOptions, claims: &Map<String, Value>) -> Result<Option<String>, TokenRefusal> {
+    let Some(claim) = &options.claims.tenant else { return Ok(options.tenant.clone()) };
+    match find(claims, claim).and_then(Value::as_str).filter(|tenant| !tenant.is_empty()) {
+        Some(tenant) => Ok(Some(tenant.to_owned())),
+        None => Err(TokenRefusal::Identity(format!("the token does not name a tenant: the claim {claim:?} is missing"))),
+    }
 }
 
 fn person(options: &OAuthOptions, claims: &Map<String, Value>) -> Result<String, TokenRefusal> {

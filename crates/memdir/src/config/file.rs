@@ -525,6 +525,7 @@ mod tests {
             groups_claim = "teams"
             projects_claim = "repositories"
             tenant_claim = "org"
+            tenant = "acme"
             roles_claim = "realm_access.roles"
             client_id = "memdir-page"
             client_secret_file = "secret"
@@ -579,6 +580,9 @@ mod tests {
                     ),
                     tenant_claim: Some(
                         "org",
+                    ),
+                    tenant: Some(
+                        "acme",
                     ),
                     roles_claim: Some(
                         "realm_access.roles",

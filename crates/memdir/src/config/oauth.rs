@@ -23,6 +23,8 @@ pub(crate) struct OAuthSetting {
     pub(crate) groups_claim: String,
     pub(crate) projects_claim: Option<String>,
     pub(crate) tenant_claim: Option<String>,
+    /// The tenant, if no claim names it.
+    pub(crate) tenant: Option<String>,
     pub(crate) roles_claim: Option<String>,
     /// The id of the pages' client.
     pub(crate) client_id: Option<String>,

@@ -7,7 +7,7 @@ use crate::{
         ConfigEdit, ConfigFile, Host, config_edit,
         remote_entry::{remote_header, remote_url},
     },
-    team::{self, TeamAccess, TeamClient},
+    team_client::{self, TeamAccess, TeamClient},
 };
 use serde_json::Value;
 use std::fs;
@@ -27,7 +27,7 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         return DoctorFinding::bad(what, "missing", install("URL"));
     };
     let url = remote_url(&entry).unwrap_or_default();
-    let Ok(base) = team::server_url(url) else {
+    let Ok(base) = team_client::server_url(url) else {
         return DoctorFinding::bad(what, format!("{url:?} is not the URL of a server"), install("URL"));
     };
     let (token, unset) = match variable_name(&entry) {

@@ -19,7 +19,7 @@ use memdir_core::{
         store::space::{TokenIdentity, token_hash},
     },
 };
-use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup, VerifiedToken};
+use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup, VerifiedAuthentication, VerifiedToken};
 use std::{
     io::Write as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -181,10 +181,12 @@ impl CallerDirectory for TokenCallers {
         self.registry().callers.iter().find(|(_, known)| known.hash.eq_ignore_ascii_case(&hash)).map(|(id, _)| *id)
     }
 
-    fn identify_verified(&self, token: &VerifiedToken) -> Result<CallerId, String> {
-        let mut registry = self.registry();
-        verified::grant(&token.identity, registry.groups())?;
-        Ok(registry.add_verified(token))
+    fn authenticate_verified<'a>(&'a self, token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
+        Box::pin(async move {
+            let mut registry = self.registry();
+            let granted = verified::grant(&token.identity, registry.groups());
+            Ok(granted.map(|_| registry.add_verified(token)))
+        })
     }
 
     fn is_current(&self, id: CallerId) -> bool {

@@ -24,18 +24,23 @@ pub(super) fn open(args: &Mcp, live: &Arc<LiveSettings>, settings: &Settings, sc
 
 /// Returns the group of memdir's own tools on a space. A `remote` caller does not learn about directories.
 pub(super) fn native_group(memdir: Memdir, settings: &Settings, root: PathBuf, remote: bool) -> Result<ToolGroup, Failure> {
+    Ok(searchable_group(spaces::with_search(memdir, settings)?, settings, root, remote))
+}
+
+/// Like [`native_group`], for a space that has search already.
+pub(super) fn searchable_group(memdir: Memdir, settings: &Settings, root: PathBuf, remote: bool) -> ToolGroup {
     let has_log = settings.config.log && log_is_open(memdir.store(), memdir.context());
-    Ok(ToolGroup {
+    ToolGroup {
         name: NATIVE,
         tools: if has_log { tools::native_with_log() } else { tools::native() },
         instructions: Some(prompt_section::instructions(settings, memdir.store(), false)),
-        memdir: spaces::with_search(memdir, settings)?,
+        memdir,
         space: None,
         root,
         resources: true,
         section: Some(prompt_section::section(settings, remote)),
         proposals: None,
-    })
+    }
 }
 
 fn native(session_hook: bool, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<ToolGroup, Failure> {

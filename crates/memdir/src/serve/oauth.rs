@@ -26,6 +26,7 @@ pub(super) fn options(setting: &OAuthSetting) -> Result<OAuthOptions, Failure> {
             tenant: setting.tenant_claim.clone(),
             roles: setting.roles_claim.clone(),
         },
+        tenant: setting.tenant.clone(),
         login: setting.client_id.clone().map(|id| LoginClient { id, secret }),
     })
 }

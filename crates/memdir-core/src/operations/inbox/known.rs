@@ -71,7 +71,7 @@ pub(super) fn split_known<'a>(
     cache: Option<&Path>,
 ) -> Result<(Vec<&'a Candidate>, Vec<KnownMemory>)> {
     let (mut new, mut known) = (Vec::new(), Vec::new());
-    let table = RecallTable::read(store, cache, context.clock.now())?;
+    let table = context.recall_table(store, cache)?;
     for candidate in candidates {
         match find(store, &table, candidate)? {
             Some(memory) => known.push(memory),

@@ -12,7 +12,7 @@ use crate::{
     },
     install::{self, FileOutcome, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions},
-    team::{self, TeamAccess, TeamClient},
+    team_client::{self, TeamAccess, TeamClient},
 };
 use console::Term;
 use memdir_core::{Clock as _, SystemClock};
@@ -23,7 +23,7 @@ use std::{fs, io::Write as _, os::unix::fs::PermissionsExt as _};
 const SHOWN_TOKEN: &str = "TOKEN";
 
 pub(super) fn run(args: &InstallArgs, url: &str, settings: &Settings, options: OutputOptions) -> Result<CommandOutput, Failure> {
-    let base = team::server_url(url)?;
+    let base = team_client::server_url(url)?;
     let token = token(args, options)?;
     let machine = machine(settings)?.in_scope(args.scope);
     let project = settings.project.as_ref().map(|project| project.value.clone());

@@ -1,0 +1,216 @@
+//! `memdir admin`: manages the database of a team server. Each command is one transaction, which all replicas notice at once.
+
+use crate::{
+    args::{Admin as Typed, AdminGroup, AdminPerson, AdminProject, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, Global, TenantArgs},
+    exit::Failure,
+    output::{CommandOutput, Printer},
+    serve::database_settings,
+};
+use memdir_postgres::{Database, GroupRow, MemberRole, PersonAccess, ProjectRow, TokenRow};
+use serde::Serialize;
+use std::{collections::BTreeMap, io};
+
+/// The result of a command that changes something.
+#[derive(Serialize)]
+struct AdminChange {
+    /// What was changed: `tenant`, `person`, `group`, `project`, `token`.
+    kind: &'static str,
+    name: String,
+    /// `added`, `removed` or `unchanged`.
+    outcome: &'static str,
+}
+
+#[derive(Serialize)]
+struct Migrated {
+    migrations: usize,
+}
+
+#[derive(Serialize)]
+struct AddedToken {
+    #[serde(flatten)]
+    row: TokenRow,
+    tenant: String,
+    token: String,
+}
+
+#[derive(Serialize)]
+struct ListedPerson {
+    person: String,
+    groups: BTreeMap<String, MemberRole>,
+}
+
+pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failure> {
+    match &args.what {
+        AdminWhat::Migrate { database } => {
+            let migrations = Database::migrate(&database_settings(database)?)?;
+            Ok(CommandOutput::new(Migrated { migrations }, |migrated, printer| match migrated.migrations {
+                0 => printer.line("unchanged: the schema is up to date"),
+                1 => printer.line("applied 1 migration"),
+                many => printer.line(format!("applied {many} migrations")),
+            }))
+        }
+        AdminWhat::Tenant { what, database } => tenant(what, database),
+        AdminWhat::Person { what, tenant } => person(what, &Managed::open(tenant)?),
+        AdminWhat::Group { what, tenant } => group(what, &Managed::open(tenant)?),
+        AdminWhat::Project { what, tenant } => project(what, &Managed::open(tenant)?),
+        AdminWhat::Token { what, tenant } => token(what, &Managed::open(tenant)?, global.agent.as_deref()),
+    }
+}
+
+/// A tenant and its database.
+struct Managed {
+    database: Database,
+    tenant: String,
+}
+
+impl Managed {
+    fn open(args: &TenantArgs) -> Result<Managed, Failure> {
+        let Some(tenant) = args.tenant.clone() else {
+            let hint = "pass --tenant NAME; list the tenants with: memdir admin tenant list";
+            return Err(Failure::Usage { message: "no tenant".into(), hint: hint.into() });
+        };
+        let settings = database_settings(&args.database)?;
+        let database = Database::connect(&settings)?;
+        if !database.has_tenant(&tenant)? {
+            return Err(not_found("tenant", &tenant, "list the tenants with: memdir admin tenant list".into()));
+        }
+        Ok(Managed { database, tenant })
+    }
+
+    /// Reports that something was removed, or fails if it did not exist.
+    fn removed(&self, kind: &'static str, name: &str, existed: bool) -> Result<CommandOutput, Failure> {
+        if existed {
+            return Ok(changed(kind, name, "removed"));
+        }
+        Err(not_found(kind, name, format!("list what exists with: memdir admin {kind} list --tenant {}", self.tenant)))
+    }
+}
+
+fn tenant(what: &AdminTenant, database: &DatabaseArgs) -> Result<CommandOutput, Failure> {
+    let settings = database_settings(database)?;
+    match what {
+        AdminTenant::Add { tenant } => {
+            let database = Database::connect(&settings)?;
+            let is_new = !database.has_tenant(tenant)?;
+            database.create_tenant(tenant)?;
+            Ok(added("tenant", tenant, is_new))
+        }
+        AdminTenant::List => Ok(CommandOutput::new(Database::tenants(&settings)?, |tenants, printer| match tenants.as_slice() {
+            [] => printer.line("no tenants"),
+            tenants => tenants.iter().try_for_each(|tenant| printer.line(tenant)),
+        })),
+        AdminTenant::Remove { tenant, with_memories } => {
+            let database = Database::connect(&settings)?;
+            if !*with_memories && database.has_memories(tenant)? {
+                let hint = "nothing was removed; to remove them for good, add --with-memories";
+                return Err(Failure::Negative { code: "conflict", message: format!("tenant {tenant:?} has memories"), hint: hint.into() });
+            }
+            if database.remove_tenant(tenant)? {
+                return Ok(changed("tenant", tenant, "removed"));
+            }
+            Err(not_found("tenant", tenant, "list the tenants with: memdir admin tenant list".into()))
+        }
+    }
+}
+
+fn person(what: &AdminPerson, managed: &Managed) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = managed;
+    match what {
+        AdminPerson::Add { person } => Ok(added("person", person, database.add_person(tenant, person)?)),
+        AdminPerson::Remove { person } => managed.removed("person", person, database.remove_person(tenant, person)?),
+        AdminPerson::List => {
+            let listed = |(person, PersonAccess { groups, .. })| ListedPerson { person, groups };
+            let people: Vec<ListedPerson> = database.people(tenant)?.into_iter().map(listed).collect();
+            Ok(CommandOutput::new(people, |people, printer| {
+                let row = |one: &ListedPerson| vec![one.person.clone(), roles(&one.groups)];
+                table(printer, "no people", &["person", "groups"], people.iter().map(row).collect())
+            }))
+        }
+    }
+}
+
+fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = managed;
+    match what {
+        AdminGroup::Add { group, people, role } => {
+            let role: MemberRole = role.parse()?;
+            let is_new = database.add_group(tenant, group)?;
+            people.iter().try_for_each(|person| database.set_member(tenant, group, person, role))?;
+            Ok(added("group", group, is_new || !people.is_empty()))
+        }
+        AdminGroup::Remove { group, people } if people.is_empty() => managed.removed("group", group, database.remove_group(tenant, group)?),
+        AdminGroup::Remove { group, people } => {
+            for person in people {
+                if !database.remove_member(tenant, group, person)? {
+                    let hint = format!("list the members with: memdir admin group list --tenant {tenant}");
+                    return Err(not_found("member", &format!("{person} of {group}"), hint));
+                }
+            }
+            Ok(changed("member", &format!("{} of {group}", people.join(", ")), "removed"))
+        }
+        AdminGroup::List => Ok(CommandOutput::new(database.groups(tenant)?, |groups, printer| {
+            let row = |one: &GroupRow| vec![one.group.clone(), roles(&one.members), one.projects.join(", ")];
+            table(printer, "no groups", &["group", "members", "projects"], groups.iter().map(row).collect())
+        })),
+    }
+}
+
+fn project(what: &AdminProject, managed: &Managed) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = managed;
+    match what {
+        AdminProject::Add { id, group } => Ok(added("project", id, database.add_project(tenant, id, group)?)),
+        AdminProject::Remove { id } => managed.removed("project", id, database.remove_project(tenant, id)?),
+        AdminProject::List => Ok(CommandOutput::new(database.projects(tenant)?, |projects, printer| {
+            let row = |one: &ProjectRow| vec![one.project.clone(), one.group.clone()];
+            table(printer, "no projects", &["project", "group"], projects.iter().map(row).collect())
+        })),
+    }
+}
+
+fn token(what: &AdminToken, managed: &Managed, agent: Option<&str>) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = managed;
+    match what {
+        AdminToken::Add { person } => {
+            let (row, token) = database.add_token(tenant, person, agent)?;
+            Ok(CommandOutput::new(AddedToken { row, tenant: tenant.clone(), token }, |added, printer| {
+                printer.line(&added.token)?;
+                let (person, id, tenant) = (&added.row.person, &added.row.id, &added.tenant);
+                let revoke = format!("memdir admin token remove {id} --tenant {tenant}");
+                printer.note(format!("the token of {person} is printed only once; revoke it with: {revoke}"));
+                Ok(())
+            }))
+        }
+        AdminToken::Remove { id } => managed.removed("token", id, database.remove_token(tenant, id)?.is_some()),
+        AdminToken::List => Ok(CommandOutput::new(database.tokens(tenant)?, |tokens, printer| {
+            let row = |one: &TokenRow| vec![one.id.clone(), one.person.clone(), one.agent.clone().unwrap_or_else(|| "-".into())];
+            table(printer, "no tokens", &["id", "person", "agent"], tokens.iter().map(row).collect())
+        })),
+    }
+}
+
+fn added(kind: &'static str, name: &str, is_new: bool) -> CommandOutput {
+    changed(kind, name, if is_new { "added" } else { "unchanged" })
+}
+
+fn changed(kind: &'static str, name: &str, outcome: &'static str) -> CommandOutput {
+    CommandOutput::new(AdminChange { kind, name: name.to_owned(), outcome }, |change, printer| match change.outcome {
+        "unchanged" => printer.line(format!("unchanged: {} {}", change.kind, change.name)),
+        outcome => printer.line(format!("{outcome} {} {}", change.kind, change.name)),
+    })
+}
+
+fn not_found(kind: &str, name: &str, hint: String) -> Failure {
+    Failure::Negative { code: "not_found", message: format!("{kind} {name:?} not found"), hint }
+}
+
+fn roles(roles: &BTreeMap<String, MemberRole>) -> String {
+    roles.iter().map(|(name, role)| format!("{name} ({role})")).collect::<Vec<_>>().join(", ")
+}
+
+fn table(printer: &mut Printer<'_>, none: &str, head: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
+    if rows.is_empty() {
+        return printer.line(none);
+    }
+    let head = head.iter().map(|name| (*name).to_owned()).collect();
+    printer.table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
+}

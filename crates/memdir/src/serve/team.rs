@@ -1,0 +1,74 @@
+//! `memdir serve`: one stateless replica of a team server. The database has the truth; this process has search indexes and nothing that
+//! another replica would miss.
+
+use super::{groups::NATIVE, oauth, team_callers::TeamCallers, to_failure};
+use crate::{
+    args::{DatabaseArgs, Serve},
+    config::{self, Settings},
+    exit::Failure,
+};
+use memdir_core::{
+    IndexPool,
+    internal::{search::indexing::IndexProgress, tools},
+};
+use memdir_postgres::{Database, DatabaseSettings};
+use memdir_server::{HttpOptions, ToolCatalog, ToolFilter};
+use std::{io::Write as _, path::Path, sync::Arc};
+
+/// A namespace with at least this many memories to index is reported in the log.
+const REPORTED_FILES: usize = 100;
+/// The number of memories between two lines of the log.
+const REPORT_EVERY: usize = 500;
+
+/// Serves until a signal.
+pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
+    let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
+    check_tools(&filter)?;
+    let connections = args.connections;
+    let database = Database::connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
+    let pool = IndexPool::new(args.index_memory << 20, report_progress);
+    let callers = TeamCallers::new(database.clone(), pool, settings, filter);
+    let options = HttpOptions {
+        callers: Some(Arc::new(callers)),
+        hosts: args.host.clone(),
+        origins: args.origin.clone(),
+        sessions: false,
+        oauth: settings.config.oauth.as_ref().map(oauth::options).transpose()?,
+        pages: true,
+        ready: Some(Arc::new(move || database.check().map_err(|error| error.to_string()))),
+        ..HttpOptions::new(args.http)
+    };
+    let served = memdir_server::serve_http(ToolCatalog::empty(), options, |address| {
+        // The server also works if standard error is closed.
+        let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
+    });
+    served.map_err(to_failure)
+}
+
+/// Returns how the database of the command line or the environment is used.
+pub(crate) fn database_settings(args: &DatabaseArgs) -> Result<DatabaseSettings, Failure> {
+    let Some(url) = args.database.clone().or_else(config::database_variable) else {
+        let hint = "pass --database postgres://USER@HOST/NAME, or set DATABASE_URL; `memdir mcp --http` serves files without a database";
+        return Err(Failure::Usage { message: "no database".into(), hint: hint.into() });
+    };
+    Ok(DatabaseSettings { root_certificates: args.database_ca.clone(), ..DatabaseSettings::new(&url) })
+}
+
+/// Rejects unknown tools at the start, not at the first request of a caller.
+fn check_tools(filter: &ToolFilter) -> Result<(), Failure> {
+    let known: Vec<&str> = tools::native_with_log().iter().map(|tool| tool.name).collect();
+    match filter.only.iter().chain(&filter.without).find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Failure::Usage {
+            message: format!("unknown tool {name:?}; available in {NATIVE}: {}", known.join(", ")),
+            hint: "see the options with: memdir serve --help".into(),
+        }),
+    }
+}
+
+fn report_progress(namespace: &Path, progress: IndexProgress) {
+    let IndexProgress { done, of, .. } = progress;
+    if of >= REPORTED_FILES && (done % REPORT_EVERY == 0 || done == of) {
+        let _ = writeln!(std::io::stderr(), "memdir: indexed {done} of {of} memories of {}", namespace.display());
+    }
+}
