@@ -1812,12 +1812,14 @@ pub(crate) struct Adopt {
     pub(crate) dry_run: bool,
 }
 
-/// Export memories as one file
+/// Export memories as one file, or copy them to or from a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   memdir export > memories.md
-  memdir export notes --format json --out notes.json")]
+  memdir export notes --format json --out notes.json
+  memdir export user --to-server https://memory.example.org --token-file token
+  memdir export --from-server https://memory.example.org --dry-run")]
 pub(crate) struct Export {
     /// Export only names under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
@@ -1831,6 +1833,21 @@ pub(crate) struct Export {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    /// Copy the memories to this team server; a memory that differs there is kept
+    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out", "from_server"])]
+    pub(crate) to_server: Option<String>,
+    /// Copy the memories of this team server to this machine; a memory that differs here is kept
+    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
+    pub(crate) from_server: Option<String>,
+    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Project on the team server, if the token gives access to several
+    #[arg(long, value_name = "ID")]
+    pub(crate) server_project: Option<String>,
+    /// Print what would be copied without copying it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// The format of an exported file.

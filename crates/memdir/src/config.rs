@@ -323,6 +323,11 @@ pub(crate) fn database_variable() -> Option<String> {
     variable("DATABASE_URL")
 }
 
+/// The token of a team server in the environment, if there is one.
+pub(crate) fn team_token_variable() -> Option<String> {
+    variable("MEMDIR_TEAM_TOKEN")
+}
+
 /// A variable that a host sets for the programs that it starts.
 pub(crate) fn host_variable(key: &str) -> Option<String> {
     variable(key)

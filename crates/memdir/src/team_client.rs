@@ -1,10 +1,12 @@
-//! A client of a team server over HTTP: whether it can be reached and accepts a token. Requests are over HTTPS, except to loopback,
+//! A client of a team server over HTTP: whether it can be reached and accepts a token, and its memories. Requests are over HTTPS, except to loopback,
 //! follow no redirect, and errors never show a token.
 
 use crate::exit::Failure;
 use memdir_server::is_safe_url;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// Seconds for a request.
 const TIMEOUT_SECS: u64 = 20;
@@ -26,8 +28,6 @@ pub(crate) struct TeamClient {
 pub(crate) struct TeamReply {
     pub(crate) status: u16,
     pub(crate) body: String,
-    /// The value of `ETag`.
-    pub(crate) tag: Option<String>,
 }
 
 /// What a server says to a token.
@@ -89,9 +89,8 @@ impl TeamClient {
             None => self.agent.run(request.body(()).map_err(invalid)?).map_err(failed)?,
         };
         let status = response.status().as_u16();
-        let tag = response.headers().get("etag").and_then(|tag| tag.to_str().ok()).map(str::to_owned);
         let body = response.body_mut().with_config().limit(MAX_BYTES).read_to_string().map_err(failed)?;
-        Ok(TeamReply { status, body, tag })
+        Ok(TeamReply { status, body })
     }
 
     /// Asks whether the server accepts the token, by the first message of a session.
@@ -126,4 +125,102 @@ fn server_version(body: &str) -> Option<String> {
     let server = &answer["result"]["serverInfo"];
     server["name"].as_str().filter(|name| *name == "memdir")?;
     Some(server["version"].as_str()?.to_owned())
+}
+
+/// A memory of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct ServerMemory {
+    pub(crate) name: String,
+    /// The version, which is that of its content on every machine.
+    #[serde(rename = "memory_version_id")]
+    pub(crate) version: String,
+}
+
+/// Why a request of the REST API failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TeamFailure {
+    /// The memory exists, or differs.
+    Conflict,
+    /// The server refused the request, for this reason.
+    Refused(String),
+    /// The server cannot be reached, or cannot answer now.
+    Unavailable(String),
+}
+
+impl fmt::Display for TeamFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TeamFailure::Conflict => f.write_str("the memory differs on the server"),
+            TeamFailure::Refused(why) => write!(f, "the server refused: {why}"),
+            TeamFailure::Unavailable(why) => write!(f, "the server cannot answer: {why}"),
+        }
+    }
+}
+
+/// The REST API.
+impl TeamClient {
+    /// Lists the memories below a prefix, which ends with a slash or is empty.
+    pub(crate) fn list(&self, prefix: &str) -> Result<Vec<ServerMemory>, TeamFailure> {
+        #[derive(Deserialize)]
+        struct Page {
+            data: Vec<ServerMemory>,
+            next_page: Option<String>,
+        }
+        let mut all = Vec::new();
+        let mut page: Option<String> = None;
+        loop {
+            let mut query = vec![format!("path_prefix={}", encode(prefix))];
+            query.extend(page.iter().map(|page| format!("page={}", encode(page))));
+            let listed: Page = parse(&self.ask("GET", &format!("/v1/memories?{}", query.join("&")), &[], None)?)?;
+            all.extend(listed.data);
+            match listed.next_page {
+                Some(next) if page.as_ref() != Some(&next) => page = Some(next),
+                _ => return Ok(all),
+            }
+        }
+    }
+
+    /// Reads the text of a memory.
+    pub(crate) fn read(&self, name: &str) -> Result<String, TeamFailure> {
+        #[derive(Deserialize)]
+        struct Memory {
+            content: String,
+            content_encoding: String,
+        }
+        let memory: Memory = parse(&self.ask("GET", &format!("/v1/memories/{}", encode(name)), &[], None)?)?;
+        if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::Refused("not valid UTF-8".into())) }
+    }
+
+    /// Creates a memory; fails with a conflict if it exists with another text.
+    pub(crate) fn create(&self, name: &str, text: &str) -> Result<(), TeamFailure> {
+        let body = json!({ "content": text }).to_string();
+        let headers = [("if-none-match", "*"), ("content-type", "application/json")];
+        self.ask("PUT", &format!("/v1/memories/{}", encode(name)), &headers, Some(&body)).map(drop)
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<String, TeamFailure> {
+        let reply = self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?;
+        let why = || {
+            let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
+            let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
+            format!("{detail} (status {})", reply.status)
+        };
+        match reply.status {
+            200..=299 => Ok(reply.body),
+            409 | 412 => Err(TeamFailure::Conflict),
+            429 | 500..=599 => Err(TeamFailure::Unavailable(why())),
+            _ => Err(TeamFailure::Refused(why())),
+        }
+    }
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {
+    serde_json::from_str(body).map_err(|error| TeamFailure::Unavailable(format!("unexpected answer: {error}")))
+}
+
+/// The characters of a name that are encoded in a URL. Slashes stay.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+fn encode(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
 }

@@ -53,6 +53,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     var("MEMDIR_AGENT", "agent whose memory is mounted too; `--agent` overrides it", "none"),
     var("MEMDIR_DISABLE", "`1` disables memory, `0` enables it; overrides every other switch", "none"),
     var("MEMDIR_DREAM", "set in programs that `memdir dream --with` starts: hooks do nothing there", "none"),
+    var("MEMDIR_TEAM_TOKEN", "token of the team server of `memdir export`; `--token-file` overrides it", "none"),
     var("MEMDIR_TOKEN", "bearer token of HTTP clients; `--token-file` overrides it", "none"),
     var("DATABASE_URL", "PostgreSQL database of `memdir serve` and `memdir admin`; `--database` overrides it", "none"),
     var("MEMDIR_EXTRA_GUIDELINES, CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "additional text for every prompt; ignored if blank", "none"),

@@ -22,6 +22,7 @@ mod dream;
 mod edit;
 mod entrypoint;
 mod errors;
+mod export_server;
 mod forget;
 mod frames;
 mod help;

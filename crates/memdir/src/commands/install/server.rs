@@ -1,9 +1,10 @@
 //! `memdir install HOST --server URL`: connects hosts to a team server, as a second server beside memdir's own. A token is written only
 //! into the user's own settings, never into a file of a project.
 
-use super::{HostOutcome, Preview, can_ask, machine, show_outcomes, show_previews};
+use super::{HostOutcome, Preview, machine, show_outcomes, show_previews};
 use crate::{
-    args::{self, Install as InstallArgs},
+    args::Install as InstallArgs,
+    commands::team_token,
     config::Settings,
     exit::{Exit, Failure},
     hosts::{
@@ -14,10 +15,8 @@ use crate::{
     output::{CommandOutput, OutputOptions},
     team_client::{self, TeamAccess, TeamClient},
 };
-use console::Term;
 use memdir_core::{Clock as _, SystemClock};
-use memdir_server::BearerToken;
-use std::{fs, io::Write as _, os::unix::fs::PermissionsExt as _};
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 /// What stands for the token in a preview.
 const SHOWN_TOKEN: &str = "TOKEN";
@@ -74,21 +73,7 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
             hint: "use --token-env NAME, or omit the token to sign in in the host".into(),
         });
     }
-    let text = if !args::stdin::is_stdin(file) {
-        fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?
-    } else if can_ask(options) {
-        let failed = |source| Failure::Output { source };
-        write!(anstream::stderr(), "Token: ").map_err(failed)?;
-        Term::stderr().read_secure_line().map_err(failed)?
-    } else {
-        String::from_utf8_lossy(&args::stdin::read()?).into_owned()
-    };
-    let invalid = |error: memdir_server::ServeError| Failure::Usage {
-        message: error.to_string(),
-        hint: "get a token with: memdir token add PERSON, on the server".into(),
-    };
-    BearerToken::parse(&text).map_err(invalid)?;
-    Ok(RemoteToken::Text(text.trim().to_owned()))
+    team_token::from_file(file, options).map(RemoteToken::Text)
 }
 
 fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer, is_preview: bool) -> Result<ConfigFile, Failure> {
