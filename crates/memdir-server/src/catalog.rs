@@ -175,6 +175,11 @@ impl ToolCatalog {
         Some(Arc::new(move || group.current_space()))
     }
 
+    /// Returns whether a tool that changes memories is served.
+    pub(crate) fn can_write(&self) -> bool {
+        self.tools.iter().any(|served| served.tool.level != Level::Safe)
+    }
+
     /// Returns the renderer of the memory section, if the server provides one.
     pub(crate) fn section(&self) -> Option<&PromptSection> {
         self.resource_group()?.section.as_ref()

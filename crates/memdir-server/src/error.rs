@@ -19,4 +19,7 @@ pub enum ServeError {
     /// The options would expose memories to unauthenticated callers.
     #[error("{0}")]
     Unsafe(String),
+    /// The settings of the identity provider are not valid.
+    #[error("{0}")]
+    OAuth(String),
 }

@@ -19,13 +19,15 @@ mod usage;
 
 pub(crate) use access::AccessControl;
 pub(crate) use body::{BodyBudget, read_body};
-pub use caller::{Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED};
+pub use caller::{Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, VerifiedAuthentication};
 pub(crate) use connections::Connection;
 pub(crate) use event_body::{KEEP_ALIVE_SECS, event_stream};
 pub(crate) use layers::limit_request;
 pub(crate) use listen::serve_connections;
 pub use options::{BearerToken, HttpOptions, ReadinessCheck};
 pub(crate) use response::{retry_later, text};
+pub(crate) use router::HttpState;
+pub(crate) use usage::InUse;
 
 use crate::{
     call::{CallLimits, CallerLimits},
@@ -33,8 +35,9 @@ use crate::{
     error::ServeError,
     mcp::{McpServer, runtime},
 };
+use axum::Router;
 use endpoint::HttpEndpoint;
-use router::{HttpState, router};
+use router::router;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::TcpListener,
@@ -53,22 +56,35 @@ const CALL_LIMITS: CallLimits = CallLimits {
 const CALLS_SECS: u64 = 10;
 /// Seconds for which it then waits for connections to close.
 const CLOSE_SECS: u64 = 3;
-/// Serves many clients over HTTP, until a signal. Calls `ready` with the address once connections are accepted.
-pub fn serve_http(catalog: ToolCatalog, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+/// Serves many clients over HTTP, until a signal. Calls `ready` with the address once connections are accepted. `pages` makes the
+/// routes for people.
+pub(crate) fn serve_http(
+    catalog: ToolCatalog,
+    options: HttpOptions,
+    pages: impl FnOnce(Arc<HttpState>) -> Router,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
     let runtime = runtime()?;
-    let served = runtime.block_on(serve(McpServer::new(catalog, CALL_LIMITS), options, ready));
+    let served = runtime.block_on(serve(McpServer::new(catalog, CALL_LIMITS), options, pages, ready));
     // Does not wait for threads: one may still finish a call whose client has gone.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+async fn serve(
+    server: Arc<McpServer>,
+    options: HttpOptions,
+    pages: impl FnOnce(Arc<HttpState>) -> Router,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
     let io = |source| ServeError::Io { doing: format!("listen on {}", options.address), source };
     options.validate()?;
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
     let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone(), options.sessions));
-    let router = router(HttpState::new(&options, address, endpoint.clone()));
+    let state = Arc::new(HttpState::new(&options, address, endpoint.clone()));
+    let pages = options.pages.then(|| pages(state.clone()));
+    let router = router(state, pages);
     ready(address);
     let until = async {
         tokio::select! {

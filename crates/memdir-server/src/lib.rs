@@ -7,18 +7,24 @@ mod error;
 mod http;
 mod learned;
 mod mcp;
+mod oauth;
 mod page;
 mod prompts;
 mod resources;
+mod serve;
 mod stdio;
 mod subscriptions;
 mod workers;
 
 pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
 pub use error::ServeError;
-pub use http::{Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, REVOKED, ReadinessCheck, serve_http};
+pub use http::{
+    Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, REVOKED, ReadinessCheck, VerifiedAuthentication,
+};
+pub use oauth::{ClaimNames, LoginClient, OAuthOptions, VerifiedIdentity, VerifiedToken, is_safe_url};
 pub use page::{
     ChatEnd, ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageDreams, PageOptions, PageSource,
     PageSpace, RuleCondition, RuleRow, SettingRow, Viewer, export_view, serve_page,
 };
+pub use serve::serve_http;
 pub use stdio::serve_stdio;

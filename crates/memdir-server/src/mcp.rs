@@ -59,16 +59,22 @@ impl McpServer {
         Arc::new(McpServer { catalog, tools: OnceLock::new(), subscriptions, shutdown, calls, slots, workers })
     }
 
-    pub(crate) fn catalog(&self) -> &ToolCatalog {
-        &self.catalog
-    }
-
     /// Subscribes to changes without blocking the async thread. Later subscribers find the files listed already.
     pub(crate) async fn subscribe(&self) -> Option<Receiver<ResourceEvent>> {
         match &self.subscriptions {
             Some(subscriptions) => Some(subscriptions.subscribe().await),
             None => None,
         }
+    }
+
+    /// Returns the catalog of the space.
+    pub(crate) fn catalog(&self) -> &ToolCatalog {
+        &self.catalog
+    }
+
+    /// Returns the change events of the space.
+    pub(crate) fn subscriptions(&self) -> Option<&Arc<Subscriptions>> {
+        self.subscriptions.as_ref()
     }
 
     fn tools(&self) -> &[Tool] {

@@ -7,23 +7,28 @@ mod assets;
 mod backlinks;
 mod events;
 mod export;
-mod guard;
 mod layout;
 mod lines;
+mod local;
+mod login;
 mod markdown;
 mod params;
 mod picture;
 mod reply;
 mod routes;
 mod serve;
+mod server;
+mod server_routes;
 mod session;
 mod source;
 mod space;
 mod validity;
 mod views;
+mod visit;
 
 pub use export::{ExportedView, export_view};
 pub use serve::{PageOptions, serve_page};
+pub(crate) use server_routes::server_routes;
 pub use source::{
     ChatEnd, ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow,
 };

@@ -1287,7 +1287,8 @@ Examples:
   memdir mcp
   memdir mcp --read-only --without memory_stats
   memdir mcp --dialect serena
-  memdir mcp --http 127.0.0.1:7337")]
+  memdir mcp --http 127.0.0.1:7337
+  memdir mcp --http 127.0.0.1:7337 --host memory.example.org --page")]
 pub(crate) struct Mcp {
     /// Serve HTTP on this address, at the path /mcp, instead of standard input and output
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -1316,6 +1317,9 @@ pub(crate) struct Mcp {
     /// Origin of browser pages to accept, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
+    /// Also serve the page for people, at the path /ui; they sign in with a token or an identity provider
+    #[arg(long, requires = "http")]
+    pub(crate) page: bool,
 }
 
 /// Serve the memories of a team from a PostgreSQL database
@@ -1677,7 +1681,8 @@ Examples:
   memdir install codex --scope project --dry-run
   memdir install claude-code --auto-memory replace
   memdir install --yes                 install in all hosts on this machine without asking
-  memdir install --yes --chats         also import past conversations")]
+  memdir install --yes --chats         also import past conversations
+  memdir install codex --server https://memory.example.org --token-file token")]
 pub(crate) struct Install {
     /// Hosts to install in
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
@@ -1703,6 +1708,15 @@ pub(crate) struct Install {
     /// What to do about the host's own memory [default: ask; without a terminal, nothing]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
+    /// Connect HOST to this team server, as a second server beside memdir's own [default: sign in in the host]
+    #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
+    pub(crate) server: Option<String>,
+    /// File with the token of the team server, which is copied into the host's settings; `-` to type it
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Environment variable from which the host reads the token of the team server
+    #[arg(long, value_name = "NAME", requires = "server", conflicts_with = "token_file")]
+    pub(crate) token_env: Option<String>,
 }
 
 /// Run the hook of an agent program: JSON on standard input and output
@@ -1744,6 +1758,9 @@ pub(crate) struct Uninstall {
     /// Remove only the installation for all projects, or for this project [default: both]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
+    /// Remove only the connection to a team server
+    #[arg(long)]
+    pub(crate) server: bool,
 }
 
 /// Check installations, directories and journals
@@ -1795,12 +1812,14 @@ pub(crate) struct Adopt {
     pub(crate) dry_run: bool,
 }
 
-/// Export memories as one file
+/// Export memories as one file, or copy them to or from a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   memdir export > memories.md
-  memdir export notes --format json --out notes.json")]
+  memdir export notes --format json --out notes.json
+  memdir export user --to-server https://memory.example.org --token-file token
+  memdir export --from-server https://memory.example.org --dry-run")]
 pub(crate) struct Export {
     /// Export only names under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
@@ -1814,6 +1833,21 @@ pub(crate) struct Export {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
+    /// Copy the memories to this team server; a memory that differs there is kept
+    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out", "from_server"])]
+    pub(crate) to_server: Option<String>,
+    /// Copy the memories of this team server to this machine; a memory that differs here is kept
+    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
+    pub(crate) from_server: Option<String>,
+    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Project on the team server, if the token gives access to several
+    #[arg(long, value_name = "ID")]
+    pub(crate) server_project: Option<String>,
+    /// Print what would be copied without copying it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// The format of an exported file.

@@ -49,6 +49,7 @@ mod search;
 mod serve;
 mod stats;
 mod status;
+mod team_token;
 mod test;
 mod token;
 mod ui;
@@ -140,7 +141,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Dream(args) => space(move |space| dream::run(args, space, output)).writes(),
         Command::Edit(args) => space(move |space| edit::run(args, space)).writes(),
         Command::Entrypoint(args) => space(move |space| entrypoint::run(args, space.memdir)).writes_if(args.repair),
-        Command::Export(args) => space(move |space| export::run(args, space.memdir)).writes(),
+        Command::Export(args) => space(move |space| export::run(args, space.memdir, output)).writes(),
         Command::Forget(args) => settings(move |settings, scope| forget::run(args, settings, scope, output)).writes(),
         Command::Get(args) => space(move |space| get::run(args, space.memdir)),
         Command::Help(args) => nothing(move || Err(help::run(&args.command))),

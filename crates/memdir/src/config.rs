@@ -6,6 +6,7 @@ mod file;
 mod inbox;
 mod keys;
 mod machine;
+mod oauth;
 mod repository;
 
 use crate::{
@@ -25,6 +26,7 @@ use memdir_core::{
         },
     },
 };
+pub(crate) use oauth::{OAuthGroup, OAuthSetting};
 pub(crate) use repository::RepositorySettings;
 use std::path::{Path, PathBuf};
 
@@ -319,6 +321,11 @@ pub(crate) fn token_variable() -> Option<String> {
 /// The URL of the database of a team server in the environment, if there is one.
 pub(crate) fn database_variable() -> Option<String> {
     variable("DATABASE_URL")
+}
+
+/// The token of a team server in the environment, if there is one.
+pub(crate) fn team_token_variable() -> Option<String> {
+    variable("MEMDIR_TEAM_TOKEN")
 }
 
 /// A variable that a host sets for the programs that it starts.

@@ -2,6 +2,9 @@
 //! programs named there, and changes nothing, except that it sets damaged records of a journal aside if the user asks for it.
 
 mod run;
+mod team;
+
+pub(crate) use team::{check_team_server, remote_entry};
 
 use crate::{
     hook::DOCTOR_SESSION,

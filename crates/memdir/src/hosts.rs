@@ -16,6 +16,8 @@ mod host_memory;
 pub(crate) mod jsonc;
 mod machine;
 mod opencode;
+pub(crate) mod remote;
+pub(crate) mod remote_entry;
 mod run_marks;
 pub(crate) mod text_edit;
 pub(crate) mod toml;
@@ -27,6 +29,7 @@ pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
 pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall, ToolDecision};
 pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OwnMemory};
 pub(crate) use machine::{InstallScope, Machine, Os};
+pub(crate) use remote_entry::{RemoteEntry, RemoteServer, RemoteToken};
 pub(crate) use run_marks::{RunMarks, is_nested};
 
 use serde_json::Value;
@@ -73,6 +76,10 @@ pub(crate) struct Host {
 
     /// The settings files of a scope and what goes into them; `None` if the host does not have this scope.
     pub(crate) config: fn(&Machine, InstallScope) -> Option<Vec<ConfigFile>>,
+    /// How a team server over HTTP is written; `None` if the settings cannot have one.
+    pub(crate) remote: Option<RemoteEntry>,
+    /// What the user does to connect to a team server, if the settings cannot have one.
+    pub(crate) remote_advice: &'static str,
     /// The file with a project's instructions for it.
     #[cfg_attr(not(test), expect(dead_code, reason = "for the generated page"))]
     pub(crate) instructions: &'static str,
@@ -138,6 +145,8 @@ const BASE: Host = Host {
     variables: &[],
     agent_variables: &[],
     config: |_, _| None,
+    remote: None,
+    remote_advice: "",
     instructions: "none",
     next_step: "",
     hooks: &[],

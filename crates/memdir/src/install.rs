@@ -24,6 +24,8 @@ use std::path::Path;
 pub(crate) struct InstallRequest<'a> {
     pub(crate) host: &'a Host,
     pub(crate) scope: InstallScope,
+    /// Whether it is the connection to a team server, and not memdir's own tools and hooks.
+    pub(crate) team: bool,
     pub(crate) machine: &'a Machine,
     /// `MEMDIR_HOME`, the directory of the receipts.
     pub(crate) home: &'a Path,
@@ -36,7 +38,7 @@ impl InstallRequest<'_> {
     /// The key of its receipt.
     pub(crate) fn key(&self) -> InstallKey {
         let project = (self.scope == InstallScope::Project).then(|| self.machine.project.clone());
-        InstallKey { host: self.host.name.to_owned(), scope: self.scope, project }
+        InstallKey { host: self.host.name.to_owned(), scope: self.scope, project, team: self.team }
     }
 }
 

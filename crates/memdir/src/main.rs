@@ -28,6 +28,7 @@ mod rules;
 mod scope;
 mod serve;
 mod spaces;
+mod team_client;
 
 fn main() -> std::process::ExitCode {
     let (json, args) = args::parse();

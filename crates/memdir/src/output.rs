@@ -37,6 +37,11 @@ impl OutputOptions {
         let width = if terminal { terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)) } else { None };
         OutputOptions { json, terminal, colour, width }
     }
+
+    /// Whether there is a terminal on which to ask the user.
+    pub(crate) fn can_ask(self) -> bool {
+        self.terminal && !self.json && io::stdin().is_terminal()
+    }
 }
 
 /// The output of a command: a value that serializes to JSON, and a function that prints it as text. Nothing is printed before

@@ -4,8 +4,10 @@
 mod callers;
 mod groups;
 mod live;
+mod oauth;
 mod team;
 mod team_callers;
+mod verified;
 
 use crate::{
     args::{Global, Mcp},
@@ -23,7 +25,7 @@ pub(crate) use team::{database_settings, run as run_team};
 pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scope) -> Result<(), Failure> {
     let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     check_dialects(args, global)?;
-    let http = http_options(args)?;
+    let http = http_options(args, settings)?;
     if let Some(http) = &http {
         check_callers(args, global, settings, http.token.is_some())?;
     }
@@ -35,23 +37,32 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
         None => memdir_server::serve_stdio(catalog),
         Some(http) => {
             let callers = TokenCallers::new(live, &filter, &args.dialect);
+            let pages = if http.pages { " and /ui" } else { "" };
             memdir_server::serve_http(catalog, HttpOptions { callers: Some(Arc::new(callers)), ..http }, |address| {
                 // The server also works if standard error is closed.
-                let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
+                let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp{pages}");
             })
         }
     };
     served.map_err(to_failure)
 }
 
-fn http_options(args: &Mcp) -> Result<Option<HttpOptions>, Failure> {
+fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, Failure> {
     let Some(address) = args.http else { return Ok(None) };
     let text = match &args.token_file {
         None => config::token_variable(),
         Some(file) => Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?),
     };
     let token = text.as_deref().map(BearerToken::parse).transpose().map_err(to_failure)?;
-    Ok(Some(HttpOptions { token, hosts: args.host.clone(), origins: args.origin.clone(), ..HttpOptions::new(address) }))
+    let oauth = settings.config.oauth.as_ref().map(oauth::options).transpose()?;
+    Ok(Some(HttpOptions {
+        token,
+        oauth,
+        pages: args.page,
+        hosts: args.host.clone(),
+        origins: args.origin.clone(),
+        ..HttpOptions::new(address)
+    }))
 }
 
 /// Rejects options that select memories of memdir's own tools if only dialects are served.
@@ -71,7 +82,7 @@ fn check_dialects(args: &Mcp, global: &Global) -> Result<(), Failure> {
 
 /// If there are callers with tokens, rejects options at start that apply to none of them.
 fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_token: bool) -> Result<(), Failure> {
-    if settings.config.tokens.is_empty() {
+    if settings.config.tokens.is_empty() && settings.config.oauth.is_none() {
         return Ok(());
     }
     let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
@@ -92,6 +103,7 @@ fn to_failure(error: ServeError) -> Failure {
     let hint = match &error {
         ServeError::Io { .. } => "choose another address or port, or stop the program that uses it",
         ServeError::Protocol(_) => "start memdir mcp from an MCP client, not from a terminal",
+        ServeError::OAuth(_) => "correct the table [oauth] with: memdir config edit",
         ServeError::Unsafe(_) => "save a token to a file for --token-file, or set MEMDIR_TOKEN",
     };
     Failure::Settings { message: error.to_string(), hint: hint.into() }

@@ -3,8 +3,9 @@
 use super::{
     caller::{CallerDirectory, CallerId},
     options::{BearerToken, HttpOptions},
-    response::{retry_later, text, with_header},
+    response::{retry_later, text},
 };
+use crate::oauth::{ResourceServer, TokenRefusal};
 use axum::{
     http::{
         HeaderMap, Request, StatusCode, Uri,
@@ -20,6 +21,8 @@ const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 pub(crate) struct AccessControl {
     token: Option<BearerToken>,
     callers: Option<Arc<dyn CallerDirectory>>,
+    /// Verifies access tokens of an identity provider.
+    pub(crate) oauth: Option<Arc<ResourceServer>>,
     hosts: Vec<String>,
     origins: Vec<String>,
     port: u16,
@@ -33,7 +36,14 @@ impl AccessControl {
         }
         hosts.extend(options.hosts.iter().map(|host| host.to_ascii_lowercase()));
         let origins = options.origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
-        AccessControl { token: options.token.clone(), callers: options.callers.clone(), hosts, origins, port: address.port() }
+        AccessControl {
+            token: options.token.clone(),
+            callers: options.callers.clone(),
+            oauth: options.oauth.clone().map(|oauth| Arc::new(ResourceServer::new(oauth))),
+            hosts,
+            origins,
+            port: address.port(),
+        }
     }
 
     /// Checks host and origin. Any web page can make a browser send requests to this machine, even to a host name of its own
@@ -46,7 +56,9 @@ impl AccessControl {
             return Err(text(StatusCode::FORBIDDEN, "host not allowed; start the server with --host NAME to allow it"));
         }
         for origin in request.headers().get_all(header::ORIGIN) {
-            if !origin.to_str().is_ok_and(|origin| self.is_allowed_origin(&origin.to_ascii_lowercase())) {
+            // A page of this server, under the allowed name that the browser used.
+            let is_own = |origin: &str| origin.strip_prefix("https://") == Some(&*host);
+            if !origin.to_str().is_ok_and(|origin| is_own(origin) || self.is_allowed_origin(&origin.to_ascii_lowercase())) {
                 return Err(text(StatusCode::FORBIDDEN, "origin not allowed; start the server with --origin URL to allow it"));
             }
         }
@@ -64,30 +76,57 @@ impl AccessControl {
             && uri.host().is_some_and(|host| LOOPBACK_HOSTS.contains(&host))
     }
 
-    /// Returns the caller with the request's bearer token, or `None` for the owner of the server.
-    pub(super) async fn authenticate(&self, headers: &HeaderMap) -> Result<Option<CallerId>, Response> {
+    /// Returns the caller with the bearer token of a request to this path, or `None` for the owner of the server.
+    pub(super) async fn authenticate(&self, headers: &HeaderMap, path: &str) -> Result<Option<CallerId>, Response> {
         let presented = bearer_token(headers);
+        self.identify(presented).await.map_err(|refusal| self.refuse(path, presented.is_some(), refusal))
+    }
+
+    /// Returns the caller with this token, or `None` for the owner of the server.
+    pub(super) async fn identify(&self, presented: Option<&[u8]>) -> Result<Option<CallerId>, TokenRefusal> {
         if let (Some(presented), Some(own)) = (presented, &self.token)
             && own.matches(presented)
         {
             return Ok(None);
         }
-        let unavailable = |why: String| retry_later(StatusCode::SERVICE_UNAVAILABLE, &why);
         if let Some(callers) = &self.callers {
-            callers.check().map_err(unavailable)?;
+            callers.check().map_err(TokenRefusal::Unavailable)?;
         }
         // Checked for each request: the first caller may be added while the server runs.
-        if self.token.is_none() && !self.callers.as_ref().is_some_and(|callers| callers.requires_token()) {
+        let requires_token = self.callers.as_ref().is_some_and(|callers| callers.requires_token());
+        if self.token.is_none() && self.oauth.is_none() && !requires_token {
             return Ok(None);
         }
-        let token = presented.and_then(|presented| std::str::from_utf8(presented).ok());
-        if let (Some(token), Some(callers)) = (token, &self.callers)
-            && let Some(id) = callers.authenticate(token).await.map_err(unavailable)?
-        {
+        let unknown = || TokenRefusal::Invalid("missing or unknown bearer token".into());
+        let token = presented.and_then(|presented| std::str::from_utf8(presented).ok()).ok_or_else(unknown)?;
+        let callers = self.callers.as_ref().ok_or_else(unknown)?;
+        if let Some(id) = callers.authenticate(token).await.map_err(TokenRefusal::Unavailable)? {
             return Ok(Some(id));
         }
-        let response = text(StatusCode::UNAUTHORIZED, "missing or unknown bearer token");
-        Err(with_header(response, header::WWW_AUTHENTICATE, "Bearer"))
+        // Tokens of this server have no dots, so that a wrong one is not sent through the verification.
+        let oauth = self.oauth.as_ref().filter(|_| token.contains('.')).ok_or_else(unknown)?;
+        let verified = oauth.verify(token).await?;
+        match callers.authenticate_verified(&verified).await.map_err(TokenRefusal::Unavailable)? {
+            Ok(id) => Ok(Some(id)),
+            Err(why) => Err(TokenRefusal::Identity(why)),
+        }
+    }
+
+    /// Returns the response to a request whose token is not accepted, with what a client needs to get another one.
+    fn refuse(&self, path: &str, has_token: bool, refusal: TokenRefusal) -> Response {
+        let status = match &refusal {
+            TokenRefusal::Invalid(_) => StatusCode::UNAUTHORIZED,
+            TokenRefusal::Scope { .. } => StatusCode::FORBIDDEN,
+            TokenRefusal::Identity(why) => return text(StatusCode::FORBIDDEN, why),
+            TokenRefusal::Unavailable(why) => return retry_later(StatusCode::SERVICE_UNAVAILABLE, why),
+        };
+        let challenge = match &self.oauth {
+            None => HeaderValue::from_static("Bearer"),
+            Some(oauth) => oauth.challenge(path, Some(&refusal).filter(|_| has_token)),
+        };
+        let mut response = text(status, refusal.to_string());
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        response
     }
 }
 

@@ -46,6 +46,7 @@ const ALL_BODY_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 const BODY_UNIT: usize = 1 << 10;
 
 /// The memory for request bodies of one caller, and of all callers together. A body that has no room waits.
+#[derive(Clone)]
 pub(crate) struct BodyBudget {
     own: Arc<Semaphore>,
     all: Arc<Semaphore>,

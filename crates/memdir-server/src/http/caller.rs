@@ -1,7 +1,7 @@
 //! Callers that are identified by their tokens. Each has a space of its own, which a request can narrow and never widen.
 
 use super::response;
-use crate::catalog::ToolCatalog;
+use crate::{catalog::ToolCatalog, oauth::VerifiedToken};
 use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
@@ -39,6 +39,12 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
         })
     }
 
+    /// Returns the id of the caller that an identity provider vouches for, or the message with which it is refused. The id is
+    /// current until the token expires; a newer token of the same caller keeps it. Fails while callers cannot be looked up.
+    fn authenticate_verified<'a>(&'a self, _token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
+        Box::pin(async { Ok(Err("this server has no memory for people of an identity provider".into())) })
+    }
+
     /// Returns whether this is the id of a caller with its present permissions, as far as is known without blocking.
     fn is_current(&self, id: CallerId) -> bool;
 
@@ -59,6 +65,9 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
 
 /// The id of a caller, `None` for an unknown token, or the message with which the request is rejected.
 pub type Authentication<'a> = Pin<Box<dyn Future<Output = Result<Option<CallerId>, String>> + Send + 'a>>;
+
+/// The id of a caller or the message with which it is refused; or the message with which the request is rejected for now.
+pub type VerifiedAuthentication<'a> = Pin<Box<dyn Future<Output = Result<Result<CallerId, String>, String>> + Send + 'a>>;
 
 /// The message with which a call is refused whose token is not valid any more.
 pub const REVOKED: &str = "the token has been revoked or changed";

@@ -133,7 +133,7 @@ impl Drop for OpenConnection {
 }
 
 impl Connection {
-    pub(super) fn peer(&self) -> SocketAddr {
+    pub(crate) fn peer(&self) -> SocketAddr {
         self.0.peer
     }
 

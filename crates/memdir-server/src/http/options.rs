@@ -1,7 +1,7 @@
 //! The options of the HTTP server.
 
 use super::caller::CallerDirectory;
-use crate::error::ServeError;
+use crate::{error::ServeError, oauth::OAuthOptions};
 use std::{fmt, net::SocketAddr, sync::Arc};
 use subtle::ConstantTimeEq as _;
 
@@ -17,6 +17,10 @@ pub struct HttpOptions {
     pub token: Option<BearerToken>,
     /// The callers with tokens and spaces of their own.
     pub callers: Option<Arc<dyn CallerDirectory>>,
+    /// The identity provider whose access tokens are accepted beside those of the callers. It needs `callers`, which map its people.
+    pub oauth: Option<OAuthOptions>,
+    /// Whether to serve the pages for people below `/ui`. They need a token too.
+    pub pages: bool,
     /// Allowed values of the `Host` header besides loopback and the address itself: `memory.example.org`, or with a port.
     pub hosts: Vec<String>,
     /// Allowed origins besides the server's own: `https://app.example.org`.
@@ -45,6 +49,8 @@ impl HttpOptions {
             address,
             token: None,
             callers: None,
+            oauth: None,
+            pages: false,
             hosts: Vec::new(),
             origins: Vec::new(),
             per_second: 2_000,
@@ -54,9 +60,14 @@ impl HttpOptions {
         }
     }
 
-    /// Fails if anyone on the network could call without a token.
+    /// Fails if anyone on the network could call without a token, or a key or token would be sent in plain text.
     pub(super) fn validate(&self) -> Result<(), ServeError> {
-        let requires_token = self.token.is_some() || self.callers.as_ref().is_some_and(|callers| callers.requires_token());
+        self.oauth.as_ref().map_or(Ok(()), OAuthOptions::validate)?;
+        let requires_token =
+            self.token.is_some() || self.oauth.is_some() || self.callers.as_ref().is_some_and(|callers| callers.requires_token());
+        if !requires_token && self.pages {
+            return Err(ServeError::Unsafe("the pages require a token, so that each person sees only its own memory".into()));
+        }
         if !requires_token && !self.address.ip().is_loopback() {
             let why = format!("{} is reachable from other machines and requires a token; set one, or listen on 127.0.0.1", self.address);
             return Err(ServeError::Unsafe(why));

@@ -31,6 +31,11 @@ pub(super) fn rpc_error(id: Option<RequestId>, error: &ErrorData) -> Response {
     with_type(StatusCode::BAD_REQUEST, "application/json", error.to_string())
 }
 
+/// Returns a response with a JSON document.
+pub(super) fn json(status: StatusCode, document: &serde_json::Value) -> Response {
+    with_type(status, "application/json", document.to_string())
+}
+
 /// Returns the response with a header set.
 pub(super) fn with_header(mut response: Response, name: HeaderName, value: &'static str) -> Response {
     response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -2,27 +2,31 @@
 
 use super::{
     access::{AccessControl, is_forwarded},
-    body::{self, ReservedBody},
+    body::{self, BodyBudget, ReservedBody},
     caller::{CallerId, HttpCaller},
     connections::Connection,
-    endpoint::HttpEndpoint,
+    endpoint::{HttpEndpoint, Visitor},
     layers::limit_request,
     options::{HttpOptions, ReadinessCheck},
     rate::{RateLimiter, WRONG_TOKEN_COST},
-    response::{retry_later, rpc_error, text, with_header},
+    response::{json, retry_later, rpc_error, text, with_header},
     rest,
 };
-use crate::mcp::{ConnectionId, malformed_initialize, not_a_message};
+use crate::{
+    mcp::{ConnectionId, malformed_initialize, not_a_message},
+    oauth::{ResourceServer, TokenRefusal, WELL_KNOWN},
+    workers::WorkerPool,
+};
 use axum::{
     Extension, Router,
     extract::{Request, State},
     http::{
-        HeaderMap, Method, StatusCode,
+        HeaderMap, Method, StatusCode, Uri,
         header::{self, HeaderValue},
     },
     middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
-    routing::any,
+    routing::{any, get},
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -30,25 +34,34 @@ use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
 };
+use tokio_util::sync::CancellationToken;
+
 /// Builds the router.
 ///
 /// Routes that need an authorized caller belong to `authorized`; they find the caller in [`AuthorizedCaller`]. Routes that
 /// anyone may call, such as a login, belong next to `/healthz`.
 ///
 /// There is no layer that traces requests: memdir installs no `tracing` subscriber, so it would only add to the binary's size.
-pub(super) fn router(state: HttpState) -> Router {
-    let state = Arc::new(state);
+pub(super) fn router(state: Arc<HttpState>, pages: Option<Router>) -> Router {
     let authorized = Router::new()
         .route("/mcp", any(mcp))
         .route("/v1/{*rest}", any(rest))
         // Part of the authorized routes: only authorized callers learn which paths exist.
         .fallback(not_found)
         .layer(from_fn_with_state(state.clone(), authorize));
-    Router::new().route("/healthz", any(healthz)).route("/readyz", any(readyz)).merge(authorized).layer(from_fn(finish)).with_state(state)
+    Router::new()
+        .route("/healthz", any(healthz))
+        .route("/readyz", any(readyz))
+        .route(WELL_KNOWN, get(oauth_metadata))
+        .route(&format!("{WELL_KNOWN}/{{*resource}}"), get(oauth_metadata))
+        .merge(authorized)
+        .with_state(state)
+        .merge(pages.unwrap_or_default())
+        .layer(from_fn(finish))
 }
 
 /// The state that all routes share.
-pub(super) struct HttpState {
+pub(crate) struct HttpState {
     access: AccessControl,
     rates: RateLimiter,
     endpoint: Arc<HttpEndpoint>,
@@ -61,21 +74,68 @@ impl HttpState {
         HttpState { access: AccessControl::new(options, address), rates, endpoint, ready: options.ready.clone() }
     }
 
-    fn spend(&self, address: IpAddr, cost: u32) -> Result<(), Response> {
+    /// Takes requests from the rate limit of an address.
+    pub(crate) fn spend(&self, address: IpAddr, cost: u32) -> Result<(), Response> {
         let is_within_limit = self.rates.try_spend(address, cost);
         let refused = || retry_later(StatusCode::TOO_MANY_REQUESTS, "too many requests from this address");
         is_within_limit.then_some(()).ok_or_else(refused)
     }
 
-    async fn authenticate(&self, headers: &HeaderMap, peer: SocketAddr) -> Result<Option<CallerId>, Response> {
+    async fn authenticate(&self, headers: &HeaderMap, path: &str, peer: SocketAddr) -> Result<Option<CallerId>, Response> {
         self.spend(peer.ip(), 1)?;
-        match self.access.authenticate(headers).await {
+        match self.access.authenticate(headers, path).await {
             Ok(caller) => Ok(caller),
+            // The identity provider does not answer: no one has guessed.
+            Err(refused) if refused.status() == StatusCode::SERVICE_UNAVAILABLE => Err(refused),
             Err(refused) => {
                 self.spend(peer.ip(), WRONG_TOKEN_COST)?;
                 Err(refused)
             }
         }
+    }
+}
+
+/// What the pages use.
+impl HttpState {
+    /// Checks host and origin.
+    pub(crate) fn check_host_and_origin<B>(&self, request: &Request<B>) -> Result<(), Response> {
+        self.access.check_host_and_origin(request)
+    }
+
+    /// Returns the caller with this token, or `None` for the owner of the server. A wrong token is expensive for its address.
+    pub(crate) async fn identify(&self, token: &str, peer: SocketAddr) -> Result<Option<CallerId>, TokenRefusal> {
+        let identified = self.access.identify(Some(token.as_bytes())).await;
+        if identified.as_ref().is_err_and(|refusal| !matches!(refusal, TokenRefusal::Unavailable(_)))
+            && !self.rates.try_spend(peer.ip(), WRONG_TOKEN_COST)
+        {
+            return Err(TokenRefusal::Unavailable("too many requests from this address".into()));
+        }
+        identified
+    }
+
+    /// Opens the space of a caller.
+    pub(crate) async fn visitor(&self, caller: &HttpCaller) -> Result<Visitor, Response> {
+        self.endpoint.visitor(caller).await
+    }
+
+    /// Returns the identity provider, if there is one.
+    pub(crate) fn oauth(&self) -> Option<&ResourceServer> {
+        self.access.oauth.as_deref()
+    }
+
+    /// Returns the threads that blocking work runs on.
+    pub(crate) fn workers(&self) -> Arc<WorkerPool> {
+        self.endpoint.workers()
+    }
+
+    /// Returns what is cancelled when the server ends.
+    pub(crate) fn shutdown(&self) -> CancellationToken {
+        self.endpoint.shutdown()
+    }
+
+    /// Returns the budget for bodies of requests without a caller.
+    pub(crate) fn public_bodies(&self) -> BodyBudget {
+        self.endpoint.public_bodies()
     }
 }
 
@@ -93,9 +153,10 @@ async fn finish(request: Request, next: Next) -> Response {
     }
     if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        response
-            .headers_mut()
-            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id, etag, retry-after, x-request-id"));
+        response.headers_mut().insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("mcp-session-id, etag, retry-after, www-authenticate, x-request-id"),
+        );
     }
     response
 }
@@ -111,7 +172,7 @@ async fn authorize(
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
     }
-    let caller = state.authenticate(request.headers(), connection.peer()).await?;
+    let caller = state.authenticate(request.headers(), request.uri().path(), connection.peer()).await?;
     if !connection.assign(caller) {
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }
@@ -132,6 +193,15 @@ async fn readyz(State(state): State<Arc<HttpState>>, Extension(connection): Exte
     match checked.unwrap_or_else(|_| Err("the check failed".into())) {
         Ok(()) => Ok(text(StatusCode::OK, "ready")),
         Err(why) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+    }
+}
+
+/// The metadata by which clients find the identity provider (RFC 9728). Public: a client needs it before it has a token.
+async fn oauth_metadata(State(state): State<Arc<HttpState>>, uri: Uri) -> Response {
+    let suffix = uri.path().strip_prefix(WELL_KNOWN).unwrap_or_default();
+    match state.access.oauth.as_ref().and_then(|oauth| oauth.metadata(suffix)) {
+        Some(metadata) => json(StatusCode::OK, &metadata),
+        None => text(StatusCode::NOT_FOUND, "not found"),
     }
 }
 

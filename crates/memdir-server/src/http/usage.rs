@@ -13,8 +13,8 @@ pub(super) struct Usage {
 }
 
 /// A use in progress.
-#[derive(Debug)]
-pub(super) struct InUse {
+#[derive(Debug, Clone)]
+pub(crate) struct InUse {
     _request_or_stream: Arc<()>,
     streams: Arc<()>,
 }
@@ -38,7 +38,7 @@ impl Usage {
 
 impl InUse {
     /// Turns the use by a request into one by the event stream that is its response.
-    pub(super) fn into_stream(self) -> Self {
+    pub(crate) fn into_stream(self) -> Self {
         InUse { _request_or_stream: self.streams.clone(), streams: self.streams }
     }
 }

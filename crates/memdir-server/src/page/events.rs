@@ -1,23 +1,26 @@
 //! Server-sent events: tells open pages that memories have changed, so that they can show it.
 
-use super::guard::PageState;
+use super::visit::Visit;
 use crate::{
-    http::{KEEP_ALIVE_SECS, event_stream},
+    http::{InUse, KEEP_ALIVE_SECS, event_stream},
     subscriptions::ResourceEvent,
 };
-use axum::{extract::State, response::Response};
+use axum::{Extension, response::Response};
 use bytes::Bytes;
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 
 /// Milliseconds for which further changes are collected into one event.
 const COLLECT_MILLIS: u64 = 100;
 
 /// Streams an event for every change, until the browser goes or the server ends.
-pub(super) async fn stream(State(state): State<Arc<PageState>>) -> Response {
-    let mut changes = state.subscriptions.subscribe().await;
+pub(super) async fn stream(Extension(visit): Extension<Visit>) -> Response {
+    let mut changes = visit.subscriptions.subscribe().await;
+    // The space may be closed if others need the room: the browser connects again.
+    let (in_use, shutdown) = (visit.in_use.map(InUse::into_stream), visit.shutdown);
     let (sender, receiver) = mpsc::channel(8);
     tokio::spawn(async move {
+        let _in_use = in_use;
         let mut message = Bytes::from_static(b"retry: 3000\n: connected\n\n");
         loop {
             if sender.send(message).await.is_err() {
@@ -40,7 +43,7 @@ pub(super) async fn stream(State(state): State<Arc<PageState>>) -> Response {
                     }
                 },
                 () = sender.closed() => return,
-                () = state.shutdown.cancelled() => {
+                () = shutdown.cancelled() => {
                     let _ = sender.send(Bytes::from_static(b"event: end\ndata:\n\n")).await;
                     return;
                 }

@@ -32,9 +32,16 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
         link rel="stylesheet" href=(context.url(&format!("/style.css?v={version}")));
         script src=(context.url(&format!("/script.js?v={version}"))) defer {}
     };
-    let places = PLACES.iter().filter(|(place, _)| *place != "/dream" || context.space.dreams.is_some());
+    let space = context.space;
+    let is_shown = |place: &str| match place {
+        "/dream" => space.dreams.is_some(),
+        "/inbox" | "/chats" | "/rules" | "/hosts" | "/settings" => space.machine.is_some(),
+        _ => true,
+    };
+    let places = PLACES.iter().filter(|(place, _)| is_shown(place));
+    let again = if space.machine.is_some() { "Open the page again with: memdir ui" } else { "Sign in again." };
     let body = html! {
-        body data-base=(context.base) data-place=(page.place) data-answer[context.is_answer] {
+        body data-base=(context.base) data-again=(again) data-place=(page.place) data-answer[context.is_answer] {
             (SKIP_LINK)
             header.top {
                 nav aria-label="Pages" {
@@ -53,10 +60,26 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
                     "Signed in as " strong { (context.space.viewer.name) } " · "
                     a href=(context.url("/help")) { "Help and keys" } " · memdir " (env!("CARGO_PKG_VERSION"))
                 }
+                @if space.machine.is_none() { (account(context)) }
             }
         }
     };
     document(&format!("{} · memdir", page.title), &head, &body).into_string()
+}
+
+/// On a server: the form that selects a project, and the one that signs out.
+fn account(context: &ViewContext<'_>) -> Markup {
+    html! {
+        form.account method="post" action=(context.url("/project")) {
+            (form_token(context))
+            label { "Project " input name="project" value=(context.space.selected_project.as_deref().unwrap_or_default()) maxlength="200" autocomplete="off"; }
+            button type="submit" { "Select" }
+        }
+        form.account method="post" action=(context.url("/logout")) {
+            (form_token(context))
+            button type="submit" { "Sign out" }
+        }
+    }
 }
 
 /// The first link of every page, for keyboards.

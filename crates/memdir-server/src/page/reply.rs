@@ -59,6 +59,16 @@ impl Page {
     }
 }
 
+/// Returns a response that goes to another page.
+pub(super) fn redirect(place: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    if let Ok(place) = HeaderValue::from_str(place) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
+}
+
 /// Returns a response with HTML.
 pub(super) fn html_response(status: StatusCode, text: String) -> Response {
     let mut response = Response::new(Body::from(text));

@@ -1,13 +1,12 @@
 //! The routes of the pages. A `GET` never changes anything; every change is a form.
 
 use super::{
-    events,
-    guard::{PageState, guard, with_headers},
-    layout,
+    events, layout,
+    local::{LocalPages, guard},
     params::Params,
     reply::{Reply, ViewContext},
-    session::Session,
     views,
+    visit::{PageState, Visit, with_headers},
 };
 use crate::{call::CallKind, http::limit_request};
 use axum::{
@@ -24,87 +23,102 @@ use std::sync::Arc;
 /// A view: renders a page for the name in the path, which is empty on pages without one, and the fields of the query or the form.
 type View = fn(&ViewContext<'_>, &str, &Params) -> Result<Reply>;
 
+/// Where a page can be served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On every server.
+    Anywhere,
+    /// Only on the machine that it is about: its conversations, hosts, settings, plans and decisions.
+    Machine,
+}
+
 /// The pages.
-const PAGES: &[(&str, View)] = &[
-    ("/", views::home::show),
-    ("/memories", views::memories::show),
-    ("/m/{*name}", views::memory::show),
-    ("/near/{*name}", views::neighbours::show),
-    ("/search", views::search::show),
-    ("/new", views::edit::show_new),
-    ("/edit/{*name}", views::edit::show),
-    ("/inbox", views::inbox::show),
-    ("/dream", views::dream::show),
-    ("/dream/{*name}", views::plan::show),
-    ("/timeline", views::timeline::show),
-    ("/change/{*name}", views::timeline::show_change),
-    ("/chats", views::chats::show),
-    ("/chat/{*name}", views::chats::show_one),
-    ("/rules", views::rules::show),
-    ("/prompt", views::prompt::show),
-    ("/hosts", views::hosts::show),
-    ("/settings", views::settings::show),
-    ("/help", views::help::show),
+const PAGES: &[(&str, View, Place)] = &[
+    ("/", views::home::show, Place::Anywhere),
+    ("/memories", views::memories::show, Place::Anywhere),
+    ("/m/{*name}", views::memory::show, Place::Anywhere),
+    ("/near/{*name}", views::neighbours::show, Place::Anywhere),
+    ("/search", views::search::show, Place::Anywhere),
+    ("/new", views::edit::show_new, Place::Anywhere),
+    ("/edit/{*name}", views::edit::show, Place::Anywhere),
+    ("/inbox", views::inbox::show, Place::Machine),
+    ("/dream", views::dream::show, Place::Machine),
+    ("/dream/{*name}", views::plan::show, Place::Machine),
+    ("/timeline", views::timeline::show, Place::Anywhere),
+    ("/change/{*name}", views::timeline::show_change, Place::Anywhere),
+    ("/chats", views::chats::show, Place::Machine),
+    ("/chat/{*name}", views::chats::show_one, Place::Machine),
+    ("/rules", views::rules::show, Place::Machine),
+    ("/prompt", views::prompt::show, Place::Anywhere),
+    ("/hosts", views::hosts::show, Place::Machine),
+    ("/settings", views::settings::show, Place::Machine),
+    ("/help", views::help::show, Place::Anywhere),
 ];
 
 /// The changes.
-const CHANGES: &[(&str, View)] = &[
-    ("/save", views::edit::save),
-    ("/delete", views::edit::delete),
-    ("/decide", views::inbox::decide),
-    ("/dream/make", views::dream::make),
-    ("/dream/apply", views::plan::apply),
-    ("/verify", views::memory::verify),
-    ("/restore", views::timeline::restore),
-    ("/undo", views::timeline::undo),
-    ("/redo", views::timeline::redo),
-    ("/hosts/check", views::hosts::check),
+const CHANGES: &[(&str, View, Place)] = &[
+    ("/save", views::edit::save, Place::Anywhere),
+    ("/delete", views::edit::delete, Place::Anywhere),
+    ("/decide", views::inbox::decide, Place::Machine),
+    ("/dream/make", views::dream::make, Place::Machine),
+    ("/dream/apply", views::plan::apply, Place::Machine),
+    ("/verify", views::memory::verify, Place::Anywhere),
+    ("/restore", views::timeline::restore, Place::Anywhere),
+    ("/undo", views::timeline::undo, Place::Anywhere),
+    ("/redo", views::timeline::redo, Place::Anywhere),
+    ("/hosts/check", views::hosts::check, Place::Machine),
 ];
 
-/// Builds the router. Everything is below the unguessable path of the sessions.
-pub(super) fn router(state: Arc<PageState>) -> Router {
-    let base = state.sessions.base().to_owned();
+/// Builds the routes of the pages. `machine` is whether they include those that are about this machine. A layer around them lets
+/// people in: it adds a [`Visit`].
+pub(super) fn routes(base: &str, machine: bool) -> Router<Arc<PageState>> {
     let mut router = Router::new().route(&format!("{base}/events"), get(events::stream));
-    for (path, view) in PAGES {
+    for (path, view, _) in PAGES.iter().filter(|(_, _, place)| machine || *place == Place::Anywhere) {
         router = router.route(&format!("{base}{path}"), page(*view));
     }
-    for (path, view) in CHANGES {
+    for (path, view, _) in CHANGES.iter().filter(|(_, _, place)| machine || *place == Place::Anywhere) {
         router = router.route(&format!("{base}{path}"), change(*view));
     }
     router
+}
+
+/// Builds the router of the pages on this machine. Everything is below the unguessable path of the sessions.
+pub(super) fn local_router(pages: Arc<LocalPages>) -> Router {
+    routes(pages.sessions.base(), true)
         .fallback(unknown)
-        .layer(from_fn_with_state(state.clone(), guard))
+        .layer(from_fn_with_state(pages.clone(), guard))
         .layer(from_fn(limit_request))
         .layer(from_fn(with_headers))
-        .with_state(state)
+        .with_state(pages.state.clone())
 }
 
 fn page(view: View) -> MethodRouter<Arc<PageState>> {
     let handler = move |State(state): State<Arc<PageState>>,
-                        Extension(session): Extension<Session>,
+                        Extension(visit): Extension<Visit>,
                         name: Option<Path<String>>,
                         RawQuery(query): RawQuery| async move {
         let query = Params::parse(query.unwrap_or_default().as_bytes());
         let name = name.map(|Path(name)| name).unwrap_or_default();
-        state.answer(session, CallKind::Read, move |context| view(context, &name, &query)).await
+        visit.answer(&state, CallKind::Read, move |context| view(context, &name, &query)).await
     };
     get(handler)
 }
 
 fn change(view: View) -> MethodRouter<Arc<PageState>> {
-    let handler = move |State(state): State<Arc<PageState>>, Extension(session): Extension<Session>, request: Request| async move {
+    let handler = move |State(state): State<Arc<PageState>>, Extension(visit): Extension<Visit>, request: Request| async move {
         let (parts, body) = request.into_parts();
-        let form = state.read_form(&session, &parts.headers, body).await?;
+        let form = visit.read_form(&parts.headers, body).await?;
         let checked = move |context: &ViewContext<'_>| match context.space.viewer.may_write {
             true => view(context, "", &form),
             false => Ok(layout::message_reply(StatusCode::FORBIDDEN, "Read-only", "You may read these memories but not change them.")),
         };
-        Ok::<Response, Response>(state.answer(session, CallKind::Write, checked).await)
+        Ok::<Response, Response>(visit.answer(&state, CallKind::Write, checked).await)
     };
     post(handler)
 }
 
-async fn unknown(State(state): State<Arc<PageState>>, Extension(session): Extension<Session>) -> Response {
+/// The answer to a path without a page.
+pub(super) async fn unknown(State(state): State<Arc<PageState>>, Extension(visit): Extension<Visit>) -> Response {
     let page = |_: &ViewContext<'_>| Ok(layout::message_reply(StatusCode::NOT_FOUND, "Page not found", "This page does not exist."));
-    state.answer(session, CallKind::Read, page).await
+    visit.answer(&state, CallKind::Read, page).await
 }

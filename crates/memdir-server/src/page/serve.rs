@@ -1,6 +1,6 @@
 //! Serves the pages on loopback, until a signal or until they have not been used for a while.
 
-use super::{guard::PageState, routes::router, session::Sessions, space::PageSpace};
+use super::{local::LocalPages, routes::local_router, session::Sessions, space::PageSpace};
 use crate::{
     error::ServeError,
     http::{serve_connections, signal},
@@ -39,25 +39,26 @@ async fn serve(space: PageSpace, options: PageOptions, ready: impl FnOnce(&str))
         doing: "create the secrets of a session".into(),
         source: std::io::Error::other(error.to_string()),
     })?;
-    let state = Arc::new(PageState::new(space, sessions, address));
-    let router = router(state.clone());
-    ready(&format!("http://{address}{}", state.sessions.start_path().unwrap_or_default()));
+    let pages = Arc::new(LocalPages::new(space, sessions, address));
+    let router = local_router(pages.clone());
+    ready(&format!("http://{address}{}", pages.sessions.start_path().unwrap_or_default()));
+    let shutdown = pages.state.shutdown.clone();
     let max_idle_secs = i64::from(options.idle_minutes) * 60;
     let check_idle = || {
-        if max_idle_secs > 0 && state.sessions.idle_secs() >= max_idle_secs {
-            state.shutdown.cancel();
+        if max_idle_secs > 0 && pages.sessions.idle_secs() >= max_idle_secs {
+            shutdown.cancel();
         }
     };
     let until = async {
         tokio::select! {
             () = signal() => {}
-            () = state.shutdown.cancelled() => {}
+            () = shutdown.cancelled() => {}
         }
     };
     let graceful = serve_connections(&listener, &router, check_idle, until).await;
     drop(listener);
     // Ends the event streams.
-    state.shutdown.cancel();
+    shutdown.cancel();
     let _ = timeout(Duration::from_secs(CLOSE_SECS), graceful.shutdown()).await;
     Ok(())
 }

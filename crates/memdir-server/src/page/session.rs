@@ -1,10 +1,10 @@
 //! Sessions of a browser: the token of the first URL, which is used once and soon, and the cookie and form token it is exchanged
 //! for. Secrets are compared in constant time and never printed.
 
+use super::visit::is_equal;
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::Clock;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use subtle::ConstantTimeEq as _;
 
 /// Seconds for which the token of the first URL is valid.
 const START_SECS: i64 = 60;
@@ -80,13 +80,16 @@ impl Sessions {
         Ok(Some(cookie))
     }
 
-    /// Returns the session of a `Cookie` header, and records that the server is in use.
-    pub(super) fn authenticate(&self, cookies: &str) -> Option<Session> {
+    /// The name of the cookie.
+    pub(super) fn cookie(&self) -> &'static str {
+        COOKIE
+    }
+
+    /// Returns the session with one of these values of the cookie, and records that the server is in use.
+    pub(super) fn authenticate(&self, secrets: &[&str]) -> Option<Session> {
         let now = self.clock.now();
         let mut state = self.state();
         state.open.retain(|session| now < session.until);
-        let values = cookies.split(';').filter_map(|cookie| cookie.trim().split_once('=')).filter(|(name, _)| *name == COOKIE);
-        let secrets: Vec<&str> = values.map(|(_, value)| value).collect();
         let found = state.open.iter().find(|session| secrets.iter().any(|secret| is_equal(&session.secret, secret))).cloned()?;
         state.last_used = now;
         Some(found)
@@ -102,23 +105,12 @@ impl Sessions {
     }
 }
 
-impl Session {
-    /// Returns whether a form carries the token of this session.
-    pub(super) fn accepts(&self, csrf: &str) -> bool {
-        is_equal(&self.csrf, csrf)
-    }
-}
-
 fn after_secs(now: Timestamp, secs: i64) -> Timestamp {
     now.checked_add(SignedDuration::from_secs(secs)).unwrap_or(now)
 }
 
-fn is_equal(own: &str, given: &str) -> bool {
-    own.as_bytes().ct_eq(given.as_bytes()).into()
-}
-
 /// Returns 32 random bytes as text. Fails rather than to return something that can be guessed.
-fn random_secret() -> Result<String, NoRandomness> {
+pub(super) fn random_secret() -> Result<String, NoRandomness> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -146,6 +138,11 @@ mod tests {
         sessions.start_path().unwrap().split_once("token=").unwrap().1.to_owned()
     }
 
+    /// The value of a cookie.
+    fn secret(cookie: &str) -> &str {
+        cookie.split(['=', ';']).nth(1).unwrap()
+    }
+
     #[test]
     fn a_token_is_used_once() {
         let sessions = Sessions::new(Arc::new(Seconds::default())).unwrap();
@@ -155,9 +152,9 @@ mod tests {
         assert!(cookie.ends_with(&format!("; Path={}; HttpOnly; SameSite=Strict", sessions.base())));
         assert!(sessions.exchange(&token).unwrap().is_none());
         assert!(sessions.start_path().is_none());
-        let session = sessions.authenticate(&format!("other=1; {}", cookie.split(';').next().unwrap())).unwrap();
-        assert!(session.accepts(&session.csrf) && !session.accepts(""));
-        assert!(sessions.authenticate("memdir=").is_none());
+        let session = sessions.authenticate(&["other", secret(&cookie)]).unwrap();
+        assert_eq!((session.csrf.len(), session.csrf == session.secret), (64, false));
+        assert!(sessions.authenticate(&[""]).is_none() && sessions.authenticate(&[]).is_none());
     }
 
     #[test]
@@ -169,12 +166,12 @@ mod tests {
         assert!(sessions.exchange(&late).unwrap().is_none());
         let sessions = Sessions::new(clock.clone()).unwrap();
         let cookie = sessions.exchange(&token(&sessions)).unwrap().unwrap();
-        let cookie = cookie.split(';').next().unwrap();
+        let cookie = [secret(&cookie)];
         clock.0.store(SESSION_HOURS * 3_600, Ordering::Relaxed);
-        assert!(sessions.authenticate(cookie).is_some());
+        assert!(sessions.authenticate(&cookie).is_some());
         assert_eq!(sessions.idle_secs(), 0);
         clock.0.store(SESSION_HOURS * 3_600 + START_SECS, Ordering::Relaxed);
-        assert!(sessions.authenticate(cookie).is_none());
+        assert!(sessions.authenticate(&cookie).is_none());
         assert_eq!(sessions.idle_secs(), START_SECS);
     }
 }

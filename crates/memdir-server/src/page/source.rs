@@ -1,4 +1,4 @@
-//! What a page shows that only the program around it knows: conversations, hosts, settings, the prompt, decisions about rules.
+//! What a page shows that only the program around it knows: conversations, hosts, settings, decisions about rules.
 
 use memdir_core::{Memdir, Result};
 
@@ -12,8 +12,6 @@ pub trait PageSource: Send + Sync {
     fn left_off(&self) -> Result<Option<ChatEnd>>;
     /// Lists the rules with what they do after the person's decisions.
     fn rules(&self, memdir: &Memdir) -> Result<Vec<RuleRow>>;
-    /// Builds the memory section exactly as an agent gets it.
-    fn prompt(&self, memdir: &Memdir) -> Result<String>;
     /// Lists agent programs and whether memdir is installed in them. Starts no program.
     fn hosts(&self) -> Result<Vec<HostRow>>;
     /// Checks the installations: starts the configured servers and hooks, as `memdir doctor` does.

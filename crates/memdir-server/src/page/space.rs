@@ -1,7 +1,8 @@
 //! [`PageSpace`]: everything a view gets.
 
 use super::{backlinks::Backlinks, source::PageSource};
-use memdir_core::{DreamShelf, Embedder, Memdir, Project};
+use crate::catalog::PromptSection;
+use memdir_core::{DreamShelf, Embedder, Error, Memdir, Project, Result};
 use std::{path::PathBuf, sync::Arc};
 
 /// Who looks at the pages.
@@ -29,8 +30,12 @@ pub struct PageSpace {
     pub memdir: Memdir,
     /// Who looks.
     pub viewer: Viewer,
-    /// What only the program around the pages knows.
-    pub source: Arc<dyn PageSource>,
+    /// What only the program around the pages knows; `None` on a server, which is not the viewer's machine.
+    pub machine: Option<Arc<dyn PageSource>>,
+    /// Renders the memory section exactly as an agent gets it.
+    pub section: Option<PromptSection>,
+    /// The project that the viewer selected, on a server.
+    pub selected_project: Option<String>,
     /// The project that the memories are about, if there is one.
     pub project: Option<Project>,
     /// The file for the cached table of tripwires.
@@ -42,7 +47,22 @@ pub struct PageSpace {
 
 impl PageSpace {
     /// Creates a space for pages.
-    pub fn new(memdir: Memdir, viewer: Viewer, source: Arc<dyn PageSource>) -> Self {
-        PageSpace { memdir, viewer, source, project: None, tripwires: None, dreams: None, backlinks: Arc::default() }
+    pub fn new(memdir: Memdir, viewer: Viewer, section: Option<PromptSection>) -> Self {
+        PageSpace {
+            memdir,
+            viewer,
+            machine: None,
+            section,
+            selected_project: None,
+            project: None,
+            tripwires: None,
+            dreams: None,
+            backlinks: Arc::default(),
+        }
+    }
+
+    /// Returns what the program on this machine knows. Fails on a server, where no route leads to a view that needs it.
+    pub(super) fn machine(&self) -> Result<&dyn PageSource> {
+        self.machine.as_deref().ok_or_else(|| Error::bad_input("page", "it is about a machine, and this is a server"))
     }
 }

@@ -1,10 +1,6 @@
 //! `memdir delete`: deletes memories and topics; the journal keeps their texts.
 
-use super::{
-    counted, expected,
-    install::{can_ask, read_answer},
-    name, topic_memories, topic_of,
-};
+use super::{counted, expected, install::read_answer, name, topic_memories, topic_of};
 use crate::{
     args::Delete as Typed,
     exit::Failure,
@@ -84,7 +80,7 @@ fn confirm(topics: &[(&str, usize)], options: OutputOptions) -> Result<(), Failu
     }
     let shown = topics.iter().map(|(topic, count)| format!("{} in {topic}", counted(*count as u64, "memory", "memories")));
     let what = shown.collect::<Vec<_>>().join(" and ");
-    if !can_ask(options) {
+    if !options.can_ask() {
         return Err(Failure::Usage {
             message: format!("deleting {what} needs confirmation, but standard input is not a terminal"),
             hint: "add --yes; nothing was deleted".into(),

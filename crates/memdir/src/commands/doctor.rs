@@ -9,11 +9,11 @@ use super::{
 };
 use crate::{
     args::Doctor as DoctorArgs,
-    config::Settings,
+    config::{self, Settings},
     doctor::{self, DoctorFinding, FindingLevel, Installation},
     exit::{Exit, Failure},
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, InstalledPlugin, Machine},
-    install::{self, InstallRequest, Receipts},
+    install::{self, InstallRequest, Receipt, Receipts},
     moved,
     output::{CommandOutput, Printer},
     scope, spaces,
@@ -72,6 +72,7 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
     let selected = select(args, &machine, &receipts);
     let mut hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
     checkup.add_host_findings(&selected, &machine, &mut hosts);
+    hosts.extend(checkup.team_servers(args));
     let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
     Ok(DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts })
 }
@@ -97,7 +98,7 @@ fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFind
 
 /// The recorded installations, or those of the named hosts.
 fn select(args: &DoctorArgs, machine: &Machine, receipts: &Receipts) -> Vec<(&'static Host, InstallScope, Machine)> {
-    let recorded = receipts.installed.iter().filter_map(|receipt| {
+    let recorded = receipts.installed.iter().filter(|receipt| !receipt.key.team).filter_map(|receipt| {
         let project = receipt.key.project.clone().unwrap_or_else(|| machine.project.clone());
         Some((hosts::by_name(&receipt.key.host)?, receipt.key.scope, Machine { project, ..machine.clone() }))
     });
@@ -127,8 +128,15 @@ struct Checkup<'a> {
 impl Checkup<'_> {
     fn run(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> HostReport {
         let scoped = machine.in_scope(scope);
-        let request =
-            InstallRequest { host, scope, machine: &scoped, home: &self.settings.home.value, now: SystemClock.now(), choice: None };
+        let request = InstallRequest {
+            host,
+            scope,
+            team: false,
+            machine: &scoped,
+            home: &self.settings.home.value,
+            now: SystemClock.now(),
+            choice: None,
+        };
         let project = (scope == InstallScope::Project).then(|| machine.project.clone());
         let report = |fixed, findings| HostReport { host: host.name, title: host.title, scope, project: project.clone(), fixed, findings };
         if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
@@ -175,6 +183,29 @@ impl Checkup<'_> {
             findings.push(DoctorFinding::note("hooks", seen, "start codex, open /hooks and press t to trust them"));
         }
         report(fixed, findings)
+    }
+
+    /// Checks the connections to team servers.
+    fn team_servers(&self, args: &DoctorArgs) -> Vec<HostReport> {
+        let is_named = |host: &Host| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name);
+        let report = |receipt: &Receipt| {
+            let host = hosts::by_name(&receipt.key.host).filter(|host| is_named(host))?;
+            let files = receipt.files.iter().map(|record| ConfigFile {
+                path: record.path.clone(),
+                format: record.format,
+                edits: record.edits.clone(),
+            });
+            let findings = files.map(|file| doctor::check_team_server(host, &file, &config::host_variable)).collect();
+            Some(HostReport {
+                host: host.name,
+                title: host.title,
+                scope: receipt.key.scope,
+                project: receipt.key.project.clone(),
+                fixed: None,
+                findings,
+            })
+        };
+        self.receipts.installed.iter().filter(|receipt| receipt.key.team).filter_map(report).collect()
     }
 
     /// Adds what concerns a host as a whole to its first report: whether sessions get one memory section, and its own memory.

@@ -1,10 +1,12 @@
-//! `memdir export`: exports memories as one file.
+//! `memdir export`: exports memories as one file, or copies them to or from a team server.
+
+mod server;
 
 use super::counted;
 use crate::{
     args::{BundleFormat, Export as Typed},
     exit::Failure,
-    output::{CommandOutput, Printer},
+    output::{CommandOutput, OutputOptions, Printer},
 };
 use memdir_core::{
     List, Memdir,
@@ -33,7 +35,10 @@ struct Exported {
     bytes: u64,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    if args.to_server.is_some() || args.from_server.is_some() {
+        return server::run(args, memdir, output);
+    }
     let listed = memdir.list(&List { topic: args.topic.clone(), ..List::default() })?;
     let mut notes = Vec::new();
     let mut memories: Vec<(String, String)> = Vec::new();

@@ -5,10 +5,7 @@ mod files;
 mod places;
 mod state_files;
 
-use super::{
-    counted,
-    install::{can_ask, read_answer},
-};
+use super::{counted, install::read_answer};
 use crate::{
     args::Forget as Typed,
     config::Settings,
@@ -125,7 +122,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
 
 /// Lists the places on standard error and asks. Without a terminal, it is an error.
 fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
-    if !can_ask(options) {
+    if !options.can_ask() {
         return Err(Failure::Usage {
             message: "forgetting needs confirmation, but standard input is not a terminal".into(),
             hint: "list the places with --dry-run, then add --yes; nothing was removed".into(),

@@ -4,6 +4,7 @@
 mod found;
 mod offers;
 pub(super) mod own_memory;
+mod server;
 mod show;
 
 pub(super) use offers::Actions;
@@ -23,7 +24,7 @@ use own_memory::{Place, Settlement};
 use serde::Serialize;
 use show::{show_statuses, show_table};
 use std::{
-    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    io::{self, BufRead as _, Write as _},
     path::PathBuf,
 };
 
@@ -96,6 +97,9 @@ pub(crate) fn run(
     space: &Scope,
     options: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
+    if let Some(url) = &args.server {
+        return server::run(args, url, settings, options);
+    }
     let machine = machine(settings)?.in_scope(args.scope);
     let hosts = match select(args, settings, &machine, options)? {
         Selection::Hosts(hosts) => hosts,
@@ -131,7 +135,7 @@ pub(crate) fn run(
         let is_found = found.all.iter().any(|finding| finding.kind == found::FindingKind::Conversations);
         notes.extend(offered.note.filter(|_| offered.on || !is_found));
         notes.extend(found.is_incomplete.then(|| found::INCOMPLETE.to_owned()));
-        let (left, done) = if !args.yes && can_ask(options) { offers::offer(found.all, actions)? } else { (found.all, Vec::new()) };
+        let (left, done) = if !args.yes && options.can_ask() { offers::offer(found.all, actions)? } else { (found.all, Vec::new()) };
         notes.extend(done);
         outcomes.first_mut().into_iter().for_each(|outcome| outcome.found.extend(left.iter().cloned()));
     }
@@ -187,7 +191,7 @@ fn settle(
             // A choice for all hosts is made for those that have it.
             (Some(switch), Some(MemoryChoice::Share)) if args.hosts.is_empty() && switch.redirect.is_none() => None,
             (Some(_), Some(choice)) => Some(choice),
-            (Some(switch), None) if is_undecided && !args.yes && !args.dry_run && can_ask(options) => {
+            (Some(switch), None) if is_undecided && !args.yes && !args.dry_run && options.can_ask() => {
                 own_memory::ask(host, switch, args.scope)?
             }
             (Some(_), None) => None,
@@ -244,7 +248,15 @@ fn preview(args: &InstallArgs, place: &Place<'_>, host: &'static Host, settlemen
 
 fn request<'a>(args: &InstallArgs, place: &Place<'a>, host: &'static Host, settlement: Option<&Settlement>) -> InstallRequest<'a> {
     let choice = settlement.filter(|settlement| settlement.scope == args.scope).map(|settlement| settlement.choice);
-    InstallRequest { host, scope: args.scope, machine: place.machine, home: &place.settings.home.value, now: SystemClock.now(), choice }
+    InstallRequest {
+        host,
+        scope: args.scope,
+        team: false,
+        machine: place.machine,
+        home: &place.settings.home.value,
+        now: SystemClock.now(),
+        choice,
+    }
 }
 
 /// Installs in one host. What the host no longer reads is imported first, so that a failure loses nothing.
@@ -284,10 +296,10 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     if args.yes || (args.all && args.dry_run) {
         return Ok(Selection::Hosts(candidates));
     }
-    if candidates.is_empty() || !(can_ask(options) || args.all) {
+    if candidates.is_empty() || !(options.can_ask() || args.all) {
         return Ok(Selection::ShowTable(statuses));
     }
-    if !can_ask(options) {
+    if !options.can_ask() {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
             message: format!("--all needs confirmation, but standard input is not a terminal; --all would install in {}", names.join(", ")),
@@ -298,11 +310,6 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     parse_answer(&answer, &candidates).map(Selection::Hosts)
 }
 
-/// Whether there is a terminal on which to ask the user.
-pub(super) fn can_ask(options: OutputOptions) -> bool {
-    options.terminal && !options.json && io::stdin().is_terminal()
-}
-
 /// The table of hosts.
 pub(super) fn statuses(settings: &Settings, machine: &Machine) -> Result<Vec<HostStatus>, Failure> {
     let receipts = Receipts::load(&settings.home.value)?;
@@ -310,7 +317,7 @@ pub(super) fn statuses(settings: &Settings, machine: &Machine) -> Result<Vec<Hos
 }
 
 fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
-    let installed = receipts.installed.iter().filter(|receipt| receipt.key.host == host.name);
+    let installed = receipts.installed.iter().filter(|receipt| receipt.key.host == host.name && !receipt.key.team);
     let here = installed.filter(|receipt| receipt.key.project.as_deref().is_none_or(|project| project == machine.project));
     HostStatus {
         host: host.name,
@@ -368,7 +375,7 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
     if settings.config.chats.settings.on {
         return Ok(OfferedChats { on: true, note: None });
     }
-    let is_wanted = args.chats || (!args.yes && can_ask(options) && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
+    let is_wanted = args.chats || (!args.yes && options.can_ask() && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
     if !is_wanted {
         let note = "past conversations with agents can be searched too; turn this on with: memdir chats on";
         return Ok(OfferedChats { on: false, note: Some(note.to_owned()) });

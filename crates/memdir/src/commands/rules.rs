@@ -1,7 +1,7 @@
 //! `memdir rules`: lists the memories with tripwires, and records what the person decides about them. A decision is the person's
 //! alone: it is asked for on a terminal or given with `--yes`, and refused where an agent runs the command.
 
-use super::install::{can_ask, read_answer};
+use super::install::read_answer;
 use crate::{
     args::{RuleDecision, Rules as Typed, RulesWhat},
     config::{self, Settings},
@@ -117,7 +117,7 @@ fn decide(
         });
     };
     if !typed.yes {
-        if !can_ask(output) {
+        if !output.can_ask() {
             return Err(Failure::Usage {
                 message: format!("{verb} needs confirmation, but standard input is not a terminal"),
                 hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),

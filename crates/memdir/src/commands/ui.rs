@@ -8,10 +8,11 @@ use crate::{
     dreams,
     exit::Failure,
     output::{CommandOutput, OutputOptions, visible},
+    prompt_section,
     scope::Scope,
     spaces,
 };
-use memdir_server::{PageDreams, PageOptions, PageSpace, ServeError, Viewer, serve_page};
+use memdir_server::{PageDreams, PageOptions, PageSpace, PromptSection, ServeError, Viewer, serve_page};
 use source::LocalSource;
 use std::{
     io::{self, Write as _},
@@ -26,7 +27,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     }
     let memdir = spaces::with_search(opened.memdir, settings)?;
     let viewer = Viewer { name: settings.actor.value.clone(), may_write: true };
-    let mut space = PageSpace::new(memdir, viewer, Arc::new(LocalSource::new(settings)));
+    let for_section = settings.clone();
+    // Looking at the section is not a use of it, so it is not counted.
+    let section: PromptSection = Arc::new(move |memdir| Ok(prompt_section::build_with(&for_section, memdir, false, &[], None)?.text));
+    let mut space = PageSpace::new(memdir, viewer, Some(section));
+    space.machine = Some(Arc::new(LocalSource::new(settings)));
     space.project = Some(scope.project.clone());
     space.tripwires = Some(scope.tripwires_file(&settings.cache));
     let shelf = dreams::shelf_of(settings, space.memdir.store());

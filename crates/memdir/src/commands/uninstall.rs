@@ -5,29 +5,31 @@ use crate::{
     adopt::import_dir,
     args::Uninstall as UninstallArgs,
     config::Settings,
+    doctor,
     exit::{Exit, Failure},
-    hosts::{self, Host, InstallScope, Machine, MemoryImport},
+    hosts::{self, Host, InstallScope, Machine, MemoryImport, RemoteServer, RemoteToken, remote::remote_file},
     install::{self, ConfigChange, FileOutcome, InstallKey, InstallRequest, Receipt, Receipts},
     output::CommandOutput,
 };
+use jiff::Timestamp;
 use memdir_core::{Clock as _, SystemClock};
+use std::path::Path;
 
 pub(crate) fn run(args: &UninstallArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let selected = select(args, &machine, &receipts);
     let (now, home) = (SystemClock.now(), &settings.home.value);
-    let request = |host, scope, machine| InstallRequest { host, scope, machine, home, now, choice: None };
     if args.dry_run {
         let mut previews = Vec::new();
-        for (host, scope, machine) in &selected {
-            previews.extend(preview(&receipts, &request(host, *scope, machine))?);
+        for selected in &selected {
+            previews.extend(preview(&receipts, &selected.request(home, now))?);
         }
         return Ok(CommandOutput::new(previews, show_previews));
     }
     let mut outcomes = Vec::new();
-    for (host, scope, machine) in &selected {
-        outcomes.push(uninstall(&request(host, *scope, machine))?);
+    for selected in &selected {
+        outcomes.push(uninstall(&selected.request(home, now))?);
     }
     let has_failed = outcomes.iter().any(|outcome| outcome.error.is_some());
     Ok(CommandOutput::new(outcomes, show_outcomes).exit(if has_failed { Exit::ActionRequired } else { Exit::Success }))
@@ -62,48 +64,72 @@ fn uninstall(request: &InstallRequest<'_>) -> Result<HostOutcome, Failure> {
 
 /// The directory of imported memories, if `memdir adopt` has written it.
 fn import_to_remove<'a>(request: &InstallRequest<'a>) -> Option<&'a MemoryImport> {
-    let import = request.host.memory_import.as_ref().filter(|_| request.scope == InstallScope::User)?;
+    let import = request.host.memory_import.as_ref().filter(|_| request.scope == InstallScope::User && !request.team)?;
     import_dir::is_ours(import, request.machine).then_some(import)
 }
 
-/// The installations to remove. A host without any receipt is searched all the same, because receipts may be lost. If there is a receipt
-/// for another scope only, what is in this scope is not memdir's, unless the scope was given.
-fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<(&'static Host, InstallScope, Machine)> {
-    let is_in_scope = |scope: InstallScope| args.scope.is_none_or(|only| only == scope);
-    if args.all {
-        let recorded = receipts.installed.iter().filter(|receipt| is_in_scope(receipt.key.scope));
-        return recorded
-            .filter_map(|receipt| {
-                let project = receipt.key.project.clone().unwrap_or_else(|| machine.project.clone());
-                Some((hosts::by_name(&receipt.key.host)?, receipt.key.scope, Machine { project, ..machine.clone() }))
-            })
-            .collect();
+/// An installation to remove.
+struct Selected {
+    host: &'static Host,
+    scope: InstallScope,
+    /// Whether it is the connection to a team server.
+    team: bool,
+    machine: Machine,
+}
+
+impl Selected {
+    fn request<'a>(&'a self, home: &'a Path, now: Timestamp) -> InstallRequest<'a> {
+        InstallRequest { host: self.host, scope: self.scope, team: self.team, machine: &self.machine, home, now, choice: None }
     }
-    let scopes = |host: &&'static Host| {
-        let host = *host;
-        let is_recorded = |scope: InstallScope| {
+}
+
+/// The installations to remove. In one place the newest is first, so that files become what they were before each. A host without any receipt is
+/// searched all the same, because receipts may be lost. If there is a receipt for another scope only, what is in this scope is not
+/// memdir's, unless the scope was given.
+fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<Selected> {
+    let is_wanted = |key: &InstallKey| args.scope.is_none_or(|only| only == key.scope) && (!args.server || key.team);
+    let recorded = |receipt: &Receipt| {
+        let project = receipt.key.project.clone().unwrap_or_else(|| machine.project.clone());
+        let host = hosts::by_name(&receipt.key.host)?;
+        Some((
+            receipt.at,
+            Selected { host, scope: receipt.key.scope, team: receipt.key.team, machine: Machine { project, ..machine.clone() } },
+        ))
+    };
+    let is_named = |receipt: &&Receipt| args.all || args.hosts.iter().any(|host| host.name == receipt.key.host);
+    let is_here = |receipt: &&Receipt| {
+        // A choice about the host's own memory in another project depends on the tools and hooks for all projects.
+        let depends = receipt.has_only_settings() && args.scope.is_none();
+        args.all || depends || receipt.key.project.as_ref().is_none_or(|project| *project == machine.project)
+    };
+    let known = receipts.installed.iter().filter(|receipt| is_wanted(&receipt.key)).filter(is_named).filter(is_here);
+    let mut known: Vec<_> = known.filter_map(recorded).collect();
+    let position = |host: &Host| args.hosts.iter().position(|named| named.name == host.name);
+    known.sort_by_key(|(at, one)| {
+        let is_elsewhere = one.scope == InstallScope::Project && one.machine.project != machine.project;
+        (position(one.host), is_elsewhere, one.host.name, one.scope, one.machine.project.clone(), std::cmp::Reverse(*at))
+    });
+    let mut selected: Vec<Selected> = known.into_iter().map(|(_, selected)| selected).collect();
+    for host in &args.hosts {
+        for (scope, team) in
+            [(InstallScope::User, false), (InstallScope::Project, false), (InstallScope::User, true), (InstallScope::Project, true)]
+        {
             let project = (scope == InstallScope::Project).then(|| machine.project.clone());
-            receipts.get(&InstallKey { host: host.name.to_owned(), scope, project }).is_some()
-        };
-        let is_unknown = !receipts.installed.iter().any(|receipt| receipt.key.host == host.name);
-        let is_selected = move |scope: InstallScope| is_recorded(scope) || is_unknown || args.scope == Some(scope);
-        let fits = move |scope: &InstallScope| (host.config)(machine, *scope).is_some() && is_in_scope(*scope) && is_selected(*scope);
-        let both = [InstallScope::User, InstallScope::Project].into_iter();
-        both.filter(fits).map(move |scope| (host, scope, machine.clone())).collect::<Vec<_>>()
-    };
-    // A choice about the host's own memory in another project depends on the tools and hooks for all projects.
-    let elsewhere = |host: &&'static Host| {
-        let host = *host;
-        let is_elsewhere = move |receipt: &&Receipt| {
-            receipt.key.host == host.name
-                && receipt.has_only_settings()
-                && receipt.key.project.as_ref().is_some_and(|dir| *dir != machine.project)
-        };
-        let found = receipts.installed.iter().filter(is_elsewhere).filter(|_| args.scope.is_none());
-        found.filter_map(move |receipt| {
-            let project = receipt.key.project.clone()?;
-            Some((host, InstallScope::Project, Machine { project, ..machine.clone() }))
-        })
-    };
-    args.hosts.iter().flat_map(scopes).chain(args.hosts.iter().flat_map(elsewhere)).collect()
+            let key = InstallKey { host: host.name.to_owned(), scope, project, team };
+            let is_unknown = !receipts.installed.iter().any(|receipt| receipt.key.host == host.name && receipt.key.team == team);
+            let is_possible = (host.config)(machine, scope).is_some() && (!team || has_team_server(host, machine, scope));
+            let is_selected = is_unknown || args.scope == Some(scope);
+            if is_selected && is_possible && is_wanted(&key) && receipts.get(&key).is_none() {
+                selected.push(Selected { host, scope, team, machine: machine.clone() });
+            }
+        }
+    }
+    selected
+}
+
+/// Whether a team server is in the files of a host without a receipt.
+fn has_team_server(host: &Host, machine: &Machine, scope: InstallScope) -> bool {
+    let any = RemoteServer { url: String::new(), token: RemoteToken::SignIn, project: None };
+    let Ok(file) = remote_file(host, machine, scope, &any) else { return false };
+    doctor::remote_entry(&file).is_some()
 }

@@ -1,6 +1,6 @@
 //! `config.toml`: its format, and the errors of invalid files.
 
-use super::{inbox::InboxSetting, keys::KEYS};
+use super::{inbox::InboxSetting, keys::KEYS, oauth::OAuthSetting};
 use crate::exit::Failure;
 use memdir_core::{
     Access, MemoryPath, Source,
@@ -37,6 +37,8 @@ pub(crate) struct ConfigFile {
     pub(crate) allow_rules: Vec<String>,
     /// The bearer tokens of HTTP clients.
     pub(crate) tokens: Vec<TokenSetting>,
+    /// The `[oauth]` table.
+    pub(crate) oauth: Option<OAuthSetting>,
     /// Ids of projects with memory disabled.
     pub(crate) disabled_projects: Vec<String>,
     /// Whether a conversation begins with how the previous one ended.
@@ -186,6 +188,7 @@ struct Raw {
     count_use: Option<bool>,
     #[serde(default)]
     tokens: Vec<TokenSetting>,
+    oauth: Option<OAuthSetting>,
     #[serde(default)]
     projects: Vec<RawProject>,
     #[serde(default)]
@@ -300,6 +303,7 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
     let extra_paths = raw.memory.extra_paths.iter().map(|path| file.expanded(path, expand)).collect::<Result<_, _>>()?;
     let chats = chats(&file, raw.chats, expand)?;
     let search = search(&file, raw.search, expand)?;
+    let oauth = raw.oauth.map(|oauth| oauth_paths(&file, oauth, expand)).transpose()?;
     let disabled = raw.projects.into_iter().filter(|project| !project.enabled).map(|project| project.id);
     Ok(ConfigFile {
         found: true,
@@ -311,6 +315,7 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         allow: raw.secrets.allow,
         allow_rules: raw.secrets.allow_rules,
         tokens: raw.tokens,
+        oauth,
         disabled_projects: disabled.collect(),
         left_off: raw.hooks.left_off.unwrap_or(true),
         count_use: raw.count_use,
@@ -332,6 +337,13 @@ fn chats(file: &FileText<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<Chat
         folders: paths(&raw.folders)?,
         settings: memdir_chats::ChatSettings { on: raw.on, hosts_off: raw.hosts_off, projects_off: paths(&raw.projects_off)?, retention },
     })
+}
+
+/// Expands the path of the table.
+fn oauth_paths(file: &FileText<'_>, raw: OAuthSetting, expand: &Expand<'_>) -> Result<OAuthSetting, Failure> {
+    let expanded = raw.client_secret_file.as_ref().map(|path| expand(&path.to_string_lossy()));
+    let client_secret_file = expanded.transpose().map_err(|why| file.fail(0, &format!("oauth.client_secret_file: {why}")))?;
+    Ok(OAuthSetting { client_secret_file, ..raw })
 }
 
 fn search(file: &FileText<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<SearchSetting, Failure> {
@@ -503,6 +515,23 @@ mod tests {
             [[projects]]
             id = "shop-1"
             enabled = false
+            [oauth]
+            issuer = "https://login.example.org"
+            resource = "https://memory.example.org"
+            audiences = ["api://memory"]
+            read_scope = "read"
+            write_scope = "write"
+            person_claim = "email"
+            groups_claim = "teams"
+            projects_claim = "repositories"
+            tenant_claim = "org"
+            tenant = "acme"
+            roles_claim = "realm_access.roles"
+            client_id = "memdir-page"
+            client_secret_file = "secret"
+            [[oauth.groups]]
+            name = "engineering"
+            projects = ["shop"]
         "#;
         let config = parsed(text).unwrap();
         insta::assert_debug_snapshot!(config, @r#"
@@ -535,6 +564,45 @@ mod tests {
                     hash: "0f",
                 },
             ],
+            oauth: Some(
+                OAuthSetting {
+                    issuer: "https://login.example.org",
+                    resource: "https://memory.example.org",
+                    audiences: [
+                        "api://memory",
+                    ],
+                    read_scope: "read",
+                    write_scope: "write",
+                    person_claim: "email",
+                    groups_claim: "teams",
+                    projects_claim: Some(
+                        "repositories",
+                    ),
+                    tenant_claim: Some(
+                        "org",
+                    ),
+                    tenant: Some(
+                        "acme",
+                    ),
+                    roles_claim: Some(
+                        "realm_access.roles",
+                    ),
+                    client_id: Some(
+                        "memdir-page",
+                    ),
+                    client_secret_file: Some(
+                        "/base/secret",
+                    ),
+                    groups: [
+                        OAuthGroup {
+                            name: "engineering",
+                            projects: [
+                                "shop",
+                            ],
+                        },
+                    ],
+                },
+            ),
             disabled_projects: [
                 "shop-1",
             ],

@@ -2,11 +2,11 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin, Machine,
-    MemorySwitch, Os, OwnMemory, SERVER,
+    MemorySwitch, Os, OwnMemory, RemoteEntry, SERVER,
     command::Shell,
     config_edit::server_file,
     hooks::{claude_output, hook},
-    jsonc, run_marks,
+    jsonc, remote_entry, run_marks,
 };
 use serde_json::{Value, json};
 use std::{
@@ -23,6 +23,12 @@ pub(super) const HOST: Host = Host {
     variables: &["CLAUDE_CONFIG_DIR", DISABLE_AUTO_MEMORY],
     agent_variables: &["CLAUDECODE"],
     config: |machine, scope| Some(config(machine, scope)),
+    remote: Some(RemoteEntry {
+        more: r#"{"type":"http"}"#,
+        variable: Some(remote_entry::braced),
+        sign_in: "Start a new session and sign in with /mcp.",
+        ..remote_entry::HTTP
+    }),
     instructions: "CLAUDE.md",
     next_step: "Start a new session; /mcp lists memdir.",
     hooks: HOOKS,

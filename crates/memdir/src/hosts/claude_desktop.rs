@@ -14,6 +14,7 @@ pub(super) const HOST: Host = Host {
         }
         InstallScope::Project => None,
     },
+    remote_advice: "add the URL in Claude Desktop under Settings > Connectors > Add custom connector",
     next_step: "Quit Claude Desktop and start it again.",
     ..BASE
 };

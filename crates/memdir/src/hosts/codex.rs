@@ -2,11 +2,11 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, Machine, MemoryImport,
-    MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory,
+    MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry,
     command::{Shell, is_our_hook},
     config_edit::server_file,
     hooks::{claude_output, hook},
-    jsonc, run_marks, toml,
+    jsonc, remote_entry, run_marks, toml,
 };
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
@@ -20,6 +20,12 @@ pub(super) const HOST: Host = Host {
     is_interactive: run_marks::codex,
     agent_variables: &["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID"],
     config: |machine, scope| Some(config(machine, scope)),
+    remote: Some(RemoteEntry {
+        headers_key: "http_headers",
+        token_variable_key: Some("bearer_token_env_var"),
+        sign_in: "Sign in with: codex mcp login memdir-team",
+        ..remote_entry::HTTP
+    }),
     instructions: "AGENTS.md",
     next_step: "Start codex and trust memdir's hooks once, in /hooks; in a project also trust the project.",
     hooks: HOOKS,

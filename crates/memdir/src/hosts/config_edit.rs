@@ -4,6 +4,7 @@ use super::{
     HookEvent, HookSpec, SERVER,
     command::{is_our_hook, is_our_server},
     jsonc,
+    remote_entry::{TOKEN_KEYS, masked, remote_url},
     text_edit::{EditError, EditedText, dotted},
     toml,
 };
@@ -81,6 +82,16 @@ impl ConfigEdit {
     /// Whether this is a hook, or there for the hooks.
     pub(crate) fn is_hook(&self) -> bool {
         matches!(self, ConfigEdit::Hook { .. } | ConfigEdit::Default { .. } | ConfigEdit::Whole { .. })
+    }
+
+    /// Returns the edit without a token, for receipts.
+    pub(crate) fn without_token(&self) -> ConfigEdit {
+        match self {
+            ConfigEdit::Entry { path, value } if remote_url(value).is_some() => {
+                ConfigEdit::Entry { path: path.clone(), value: masked(value) }
+            }
+            edit => edit.clone(),
+        }
     }
 
     /// Whether this is a setting of the host, or takes one back.
@@ -165,7 +176,7 @@ impl ConfigEdit {
         let current = |path: &[String]| get(format, text, path);
         Ok(match self {
             ConfigEdit::Entry { path, value } => match current(path)? {
-                Some(entry) if entry == *value || is_our_server(&entry, programs) => match previous {
+                Some(entry) if entry == *value || is_ours(&entry, value, programs) => match previous {
                     Some(previous) => (restore_keys(format, text, path, &entry, value, previous)?, true),
                     None => (remove(format, text, path)?, true),
                 },
@@ -247,6 +258,12 @@ fn remove(format: ConfigFormat, text: &str, path: &[String]) -> Result<String, E
     }
 }
 
+/// Whether an existing entry is memdir's, which `value` would replace: it starts memdir, or both are servers over HTTP under the name
+/// of the team server.
+fn is_ours(existing: &Value, value: &Value, programs: &[String]) -> bool {
+    is_our_server(existing, programs) || (remote_url(existing).is_some() && remote_url(value).is_some())
+}
+
 /// The values of an existing entry under the keys that `value` sets.
 fn replaced_keys(existing: &Value, value: &Value) -> Value {
     let is_set = |key: &&String| value.get(key.as_str()).is_some();
@@ -256,7 +273,7 @@ fn replaced_keys(existing: &Value, value: &Value) -> Value {
 /// Sets memdir's keys of an entry and keeps the others.
 fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, programs: &[String]) -> Result<EditedText, EditError> {
     let (Some(existing), Some(wanted)) = (get(format, text, path)?, value.as_object()) else { return set(format, text, path, value) };
-    if !is_our_server(&existing, programs) {
+    if !is_ours(&existing, value, programs) {
         let error = EditError::new(format!("`{}` exists and does not start memdir", dotted(path)));
         return Err(error.with_hint("rename or remove this entry"));
     }
@@ -264,10 +281,18 @@ fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, p
     for (key, value) in wanted {
         merged[key] = value.clone();
     }
+    // An earlier token must not stay beside another way to sign in.
+    let outdated: Vec<&str> = match (remote_url(value), merged.as_object_mut()) {
+        (Some(_), Some(keys)) => TOKEN_KEYS.into_iter().filter(|key| !wanted.contains_key(*key) && keys.remove(*key).is_some()).collect(),
+        _ => Vec::new(),
+    };
     if merged == existing {
         return Ok(EditedText::unchanged(text));
     }
     let mut edited = text.to_owned();
+    for key in outdated {
+        edited = remove(format, &edited, &child(path, key))?;
+    }
     for (key, value) in wanted {
         edited = set(format, &edited, &child(path, key), value)?.text;
     }

@@ -2,10 +2,11 @@
 //! tool denies the tool, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, RemoteEntry,
     command::Shell,
     config_edit::server_file,
     hooks::{block, claude_output, hook},
+    remote_entry,
 };
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,11 @@ pub(super) const HOST: Host = Host {
     variables: &["COPILOT_HOME"],
     agent_variables: &["COPILOT_CLI"],
     config: |machine, scope| Some(config(machine, scope)),
+    remote: Some(RemoteEntry {
+        more: r#"{"type":"http","tools":["*"]}"#,
+        sign_in: "Start copilot and sign in with /mcp.",
+        ..remote_entry::HTTP
+    }),
     instructions: ".github/copilot-instructions.md",
     next_step: "Start copilot; /mcp lists memdir.",
     hooks: HOOKS,

@@ -1,8 +1,8 @@
 //! Cursor: the server in `mcp.json`, hooks in `hooks.json`. Before a prompt it reads only refusals, so that event is not hooked.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, ToolCall,
-    ToolDecision, command::Shell, config_edit::server_file, hooks::hook,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, RemoteEntry,
+    ToolCall, ToolDecision, command::Shell, config_edit::server_file, hooks::hook, remote_entry,
 };
 use serde_json::{Value, json};
 
@@ -13,6 +13,11 @@ pub(super) const HOST: Host = Host {
     traces: |machine| vec![machine.home.join(".cursor")],
     agent_variables: &["CURSOR_AGENT"],
     config: |machine, scope| Some(config(machine, scope)),
+    remote: Some(RemoteEntry {
+        variable: Some(remote_entry::env_braced),
+        sign_in: "Restart Cursor and sign in under Settings > MCP.",
+        ..remote_entry::HTTP
+    }),
     instructions: ".cursor/rules, AGENTS.md",
     next_step: "Restart Cursor; Settings > MCP lists memdir.",
     hooks: HOOKS,

@@ -3,11 +3,11 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin,
-    Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, SERVER,
+    Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, SERVER,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
-    jsonc,
+    jsonc, remote_entry,
 };
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
@@ -20,6 +20,12 @@ pub(super) const HOST: Host = Host {
     variables: &["GEMINI_CLI_HOME"],
     agent_variables: &["GEMINI_CLI"],
     config: |machine, scope| Some(vec![config(machine, scope)]),
+    remote: Some(RemoteEntry {
+        url_key: "httpUrl",
+        variable: Some(remote_entry::braced),
+        sign_in: "Start gemini and sign in with: /mcp auth memdir-team",
+        ..remote_entry::HTTP
+    }),
     instructions: "GEMINI.md",
     next_step: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
     hooks: HOOKS,

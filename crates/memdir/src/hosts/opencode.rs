@@ -2,8 +2,8 @@
 //! opencode runs. A plugin can stop a tool with an error, which the model reads as the tool's result; other text comes with that result.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine,
-    config_edit::server_file, hooks::hook,
+    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, RemoteEntry,
+    config_edit::server_file, hooks::hook, remote_entry,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,12 @@ pub(super) const HOST: Host = Host {
     traces: |machine| vec![user_dir(machine)],
     agent_variables: &["OPENCODE"],
     config: |machine, scope| Some(config(machine, scope)),
+    remote: Some(RemoteEntry {
+        more: r#"{"type":"remote","enabled":true}"#,
+        variable: Some(remote_entry::opencode_env),
+        sign_in: "Sign in with: opencode mcp auth memdir-team",
+        ..remote_entry::HTTP
+    }),
     instructions: "AGENTS.md",
     next_step: "Start opencode; opencode mcp list shows memdir.",
     hooks: HOOKS,

@@ -1,9 +1,10 @@
 //! VS Code: the server in its `mcp.json`, whose key is `servers`; hooks in the file it shares with Copilot CLI.
 
 use super::{
-    BASE, ConfigFile, ConfigFormat, Host, InstallScope, Machine,
+    BASE, ConfigFile, ConfigFormat, Host, InstallScope, Machine, RemoteEntry,
     config_edit::server_file,
     copilot_cli::{self, vscode_output},
+    remote_entry,
 };
 use std::path::PathBuf;
 
@@ -14,6 +15,12 @@ pub(super) const HOST: Host = Host {
     traces: |machine| vec![user_dir(machine)],
     variables: copilot_cli::HOST.variables,
     config: |machine, scope| Some(config(machine, scope)),
+    remote: Some(RemoteEntry {
+        more: r#"{"type":"http"}"#,
+        variable: Some(remote_entry::env_braced),
+        sign_in: "Run \"MCP: List Servers\" in VS Code, start memdir-team and sign in.",
+        ..remote_entry::HTTP
+    }),
     instructions: ".github/copilot-instructions.md, AGENTS.md",
     next_step: "Run \"MCP: List Servers\" in VS Code and start memdir.",
     hooks: copilot_cli::HOST.hooks,

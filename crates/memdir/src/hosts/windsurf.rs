@@ -1,6 +1,6 @@
 //! Windsurf: the server in `mcp_config.json`. It has no project scope, and its hooks cannot pass text to the model.
 
-use super::{BASE, ConfigFormat, Host, InstallScope, config_edit::server_file};
+use super::{BASE, ConfigFormat, Host, InstallScope, RemoteEntry, config_edit::server_file, remote_entry};
 
 pub(super) const HOST: Host = Host {
     name: "windsurf",
@@ -14,6 +14,12 @@ pub(super) const HOST: Host = Host {
         }
         InstallScope::Project => None,
     },
+    remote: Some(RemoteEntry {
+        url_key: "serverUrl",
+        variable: Some(remote_entry::env_braced),
+        sign_in: "Refresh the MCP servers in Windsurf's Cascade panel and sign in.",
+        ..remote_entry::HTTP
+    }),
     instructions: ".windsurfrules",
     next_step: "Refresh the MCP servers in Windsurf's Cascade panel.",
     memory_advice: Some("kept by Windsurf itself and not in a settings file; if it is on, turn it off in Settings > Cascade"),

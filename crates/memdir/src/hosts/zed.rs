@@ -1,6 +1,6 @@
 //! Zed: the server in `settings.json` under `context_servers`. It has no hooks.
 
-use super::{BASE, ConfigFormat, Host, InstallScope, Machine, Os, config_edit::server_file};
+use super::{BASE, ConfigFormat, Host, InstallScope, Machine, Os, RemoteEntry, config_edit::server_file, remote_entry};
 use std::path::PathBuf;
 
 pub(super) const HOST: Host = Host {
@@ -15,6 +15,7 @@ pub(super) const HOST: Host = Host {
         };
         Some(vec![server_file(dir.join("settings.json"), ConfigFormat::Json, "context_servers", machine.server(&HOST))])
     },
+    remote: Some(RemoteEntry { sign_in: "Sign in in the Agent panel's settings.", ..remote_entry::HTTP }),
     instructions: "AGENTS.md, .rules",
     next_step: "The Agent panel's settings list memdir; no restart is needed.",
     ..BASE

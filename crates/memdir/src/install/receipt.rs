@@ -35,6 +35,9 @@ pub(crate) struct InstallKey {
     /// The project, in the project scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
+    /// Whether it is the connection to a team server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) team: bool,
 }
 
 /// The receipt of one installation.
@@ -143,7 +146,7 @@ impl Receipts {
             }
         }
         self.installed.push(receipt);
-        self.installed.sort_by(|a, b| (&a.key.host, a.key.scope, &a.key.project).cmp(&(&b.key.host, b.key.scope, &b.key.project)));
+        self.installed.sort_by(|a, b| a.key.order().cmp(&b.key.order()));
     }
 
     /// Removes a receipt. The record of a file that is shared with another installation moves to that one.
@@ -152,7 +155,12 @@ impl Receipts {
         for record in self.installed.remove(at).files {
             let shared = self.installed.iter_mut().flat_map(|receipt| &mut receipt.files).find(|other| other.path == record.path);
             if let Some(other) = shared {
-                *other = record.join(other.clone());
+                // A file that became what the other installation left belongs to that one again, as it is recorded.
+                let is_later = record.before == other.after && record.before != record.after;
+                let is_restored = is_later && files::read(&record.path).ok().flatten().is_some_and(|text| hash(&text) == other.after);
+                if !is_restored {
+                    *other = record.join(other.clone());
+                }
                 continue;
             }
             // A directory that contains the file of another installation is removed with that file.
@@ -177,6 +185,12 @@ impl Receipts {
 
     fn records_of<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a FileReceipt> {
         self.installed.iter().flat_map(|receipt| &receipt.files).filter(move |record| record.path == path)
+    }
+}
+
+impl InstallKey {
+    fn order(&self) -> (&str, InstallScope, Option<&Path>, bool) {
+        (&self.host, self.scope, self.project.as_deref(), self.team)
     }
 }
 
@@ -221,7 +235,7 @@ pub(crate) fn record(edit: &PlannedEdit, written: &WrittenFile) -> FileReceipt {
     // A file that memdir writes as a whole is recognized by its first line, so its text is not kept.
     let without_text = |edit: &ConfigEdit| match edit {
         ConfigEdit::Whole { .. } => ConfigEdit::Whole { text: String::new() },
-        other => other.clone(),
+        other => other.without_token(),
     };
     FileReceipt {
         path: edit.config.path.clone(),

@@ -9,7 +9,9 @@ use super::{
     patch::Patch,
     receipt::{FileReceipt, Receipts, hash},
 };
-use crate::hosts::{ConfigEdit, ConfigFile, InstallScope, config_edit, text_edit::EditError};
+use crate::hosts::{
+    ConfigEdit, ConfigFile, InstallScope, RemoteServer, RemoteToken, config_edit, remote::remote_file, text_edit::EditError,
+};
 use std::{fs, path::PathBuf};
 
 /// The planned removal from one file.
@@ -37,6 +39,11 @@ struct Backup {
 pub(crate) fn plan_removal(receipts: &Receipts, request: &InstallRequest<'_>) -> Result<Vec<Removal>, InstallError> {
     let records: Vec<FileReceipt> = match receipts.get(&request.key()) {
         Some(receipt) => receipt.files.clone(),
+        None if request.team => {
+            // Any server under the name of the team server is recognized.
+            let any = RemoteServer { url: String::new(), token: RemoteToken::SignIn, project: None };
+            remote_file(request.host, request.machine, request.scope, &any).ok().into_iter().map(reconstruct).collect()
+        }
         None => (request.host.config)(request.machine, request.scope).unwrap_or_default().into_iter().map(reconstruct).collect(),
     };
     records.into_iter().map(|record| plan_file(receipts, request, record)).collect()

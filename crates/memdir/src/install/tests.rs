@@ -4,9 +4,10 @@
 
 use super::*;
 use crate::hosts::{
-    ConfigFormat, HOSTS, HookEvent, Os, by_name,
+    ConfigFormat, HOSTS, HookEvent, Os, RemoteServer, RemoteToken, by_name,
     command::{is_our_hook, is_our_server},
     config_edit,
+    remote::remote_file,
 };
 use std::{fs, path::PathBuf};
 
@@ -36,7 +37,15 @@ impl World {
     }
 
     fn request<'a>(&'a self, host: &'a Host, scope: InstallScope, home: &'a Path) -> InstallRequest<'a> {
-        InstallRequest { host, scope, machine: &self.machine, home, now: "2026-11-15T12:00:00Z".parse().unwrap(), choice: None }
+        InstallRequest {
+            host,
+            scope,
+            team: false,
+            machine: &self.machine,
+            home,
+            now: "2026-11-15T12:00:00Z".parse().unwrap(),
+            choice: None,
+        }
     }
 
     fn memdir_home(&self) -> PathBuf {
@@ -520,4 +529,96 @@ fn earlier_files_are_restored_if_a_later_one_cannot_be_written() {
     files::write_all(&edits, InstallScope::User, "2026-11-15T12:00:00Z".parse().unwrap()).unwrap_err();
     assert_eq!(world.files(), before);
     assert!(Receipts::load(&home).unwrap().installed.is_empty());
+}
+
+fn team_server(token: RemoteToken) -> RemoteServer {
+    RemoteServer { url: "https://memory.example.org/mcp".into(), token, project: Some("shop".into()) }
+}
+
+/// A team server comes and goes beside memdir's own tools, in any order, and the files become what they were.
+#[test]
+fn a_team_server_is_added_and_removed_to_the_byte() {
+    for_each(|world, host, scope, way| {
+        let home = world.memdir_home();
+        let own = world.request(host, scope, &home);
+        let team = InstallRequest { team: true, now: "2026-11-15T13:00:00Z".parse().unwrap(), ..own.clone() };
+        let Ok(file) = remote_file(host, &world.machine, scope, &team_server(RemoteToken::Text("mdt_0123456789abcdef".into()))) else {
+            assert_eq!(host.name, "claude-desktop");
+            return;
+        };
+        let (before, dirs) = (world.files(), world.dirs());
+        let local = world.config(host, scope);
+        let check = |what: &str| {
+            assert_eq!((world.files(), world.dirs()), (before.clone(), dirs), "{} {scope:?} {way}: {what}", host.name);
+            assert!(Receipts::load(&home).unwrap().installed.is_empty());
+        };
+        apply(&team, std::slice::from_ref(&file)).unwrap();
+        let receipts = fs::read_to_string(home.join("installed.json")).unwrap();
+        assert!(!receipts.contains("mdt_"), "a receipt has no token: {receipts}");
+        assert!(apply(&team, std::slice::from_ref(&file)).unwrap().iter().all(|one| one.change == ConfigChange::Unchanged));
+        revert(&team).unwrap();
+        check("alone");
+        apply(&own, &local).unwrap();
+        let with_own = world.files();
+        apply(&team, std::slice::from_ref(&file)).unwrap();
+        revert(&team).unwrap();
+        assert_eq!(world.files(), with_own, "{} {scope:?} {way}", host.name);
+        apply(&team, std::slice::from_ref(&file)).unwrap();
+        revert(&team).unwrap();
+        revert(&own).unwrap();
+        check("after memdir's own");
+    });
+}
+
+/// Without receipts, the team server is found by its name.
+#[test]
+fn a_team_server_is_removed_without_its_receipt() {
+    for (host, scope) in everywhere() {
+        let world = World::new();
+        let home = world.memdir_home();
+        let team = InstallRequest { team: true, ..world.request(host, scope, &home) };
+        let Ok(file) = remote_file(host, &world.machine, scope, &team_server(RemoteToken::SignIn)) else { continue };
+        apply(&team, std::slice::from_ref(&file)).unwrap();
+        fs::remove_file(home.join("installed.json")).unwrap();
+        revert(&team).unwrap();
+        let text = fs::read_to_string(&file.path).unwrap_or_default();
+        assert!(!text.contains("memdir-team"), "{} {scope:?}: {text}", host.name);
+    }
+}
+
+#[test]
+fn each_host_names_a_team_server_in_its_own_form() {
+    let world = World::new();
+    let mut shown = String::new();
+    for (host, scope) in everywhere().into_iter().filter(|(_, scope)| *scope == InstallScope::User) {
+        for token in [RemoteToken::SignIn, RemoteToken::Variable("TEAM_TOKEN".into()), RemoteToken::Text("mdt_token".into())] {
+            let text = match remote_file(host, &world.machine, scope, &team_server(token)) {
+                Err(why) => format!("{why:?}"),
+                Ok(file) => file.edits[0].apply(file.format, "", &[]).unwrap().text,
+            };
+            shown += &format!("{}\n{}\n", host.name, text.trim());
+        }
+    }
+    insta::assert_snapshot!(shown);
+}
+
+/// Another way to sign in replaces the token of the first; what the user added stays.
+#[test]
+fn a_later_installation_leaves_no_earlier_token() {
+    let world = World::new();
+    let home = world.memdir_home();
+    for (host, scope) in everywhere().into_iter().filter(|(_, scope)| *scope == InstallScope::User) {
+        let team = InstallRequest { team: true, ..world.request(host, scope, &home) };
+        let Ok(with) = remote_file(host, &world.machine, scope, &team_server(RemoteToken::Text("mdt_token".into()))) else { continue };
+        let server = RemoteServer { project: None, ..team_server(RemoteToken::SignIn) };
+        let without = remote_file(host, &world.machine, scope, &server).unwrap();
+        apply(&team, std::slice::from_ref(&with)).unwrap();
+        apply(&team, std::slice::from_ref(&without)).unwrap();
+        let text = fs::read_to_string(&without.path).unwrap();
+        assert!(
+            text.contains("memory.example.org") && !text.contains("mdt_token") && !text.contains("Memdir-Project"),
+            "{}: {text}",
+            host.name
+        );
+    }
 }

@@ -4,19 +4,42 @@
 use super::{
     groups::{NATIVE, dialect, native_group},
     live::{LiveSettings, live_space},
+    verified::{self, VerifiedCallers},
 };
 use crate::{
-    config::{SearchSetting, Settings, TokenSetting},
+    config::{OAuthGroup, OAuthSetting, SearchSetting, Settings, TokenSetting},
     exit::Failure,
     scope::{self, Scope, narrowed},
     spaces,
 };
-use memdir_core::internal::store::space::{TokenIdentity, token_hash};
-use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup};
+use memdir_core::{
+    Access, Clock as _,
+    internal::{
+        base::time::SystemClock,
+        store::space::{TokenIdentity, token_hash},
+    },
+};
+use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup, VerifiedAuthentication, VerifiedToken};
 use std::{
     io::Write as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+/// What a caller has access to, whichever kind of token it has.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CallerGrant {
+    pub(super) person: String,
+    pub(super) agent: Option<String>,
+    pub(super) projects: Vec<String>,
+    /// Whether the caller may only read.
+    pub(super) read_only: bool,
+}
+
+impl From<&TokenSetting> for CallerGrant {
+    fn from(token: &TokenSetting) -> Self {
+        CallerGrant { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone(), read_only: false }
+    }
+}
 
 /// The callers with tokens of their own, if there are any.
 #[derive(Debug)]
@@ -47,21 +70,24 @@ impl TokenCallers {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_for_token(&self, settings: &Settings, token: &TokenSetting, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
+    fn open_for_caller(&self, settings: &Settings, grant: &CallerGrant, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
         if let Some(dialect) = foreign_dialect(&self.groups) {
             return Err(Failure::Usage { message: no_callers(dialect), hint: String::new() });
         }
-        let caller = TokenIdentity { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone() };
+        let caller = TokenIdentity { person: grant.person.clone(), agent: grant.agent.clone(), projects: grant.projects.clone() };
         if let Some(switch) = scope::switched_off(settings, caller.project(request.project.as_deref())?) {
             // A remote caller does not see the path of the server's settings.
             return Err(Failure::Off { switch: switch.replace(&settings.file.display().to_string(), "the server's settings") });
         }
         let mounts = settings.places().caller(&caller, request.project.as_deref())?;
-        let mounts = narrowed(mounts, &settings.only, &request.only)?;
+        let mut mounts = narrowed(mounts, &settings.only, &request.only)?;
+        if grant.read_only {
+            mounts.iter_mut().for_each(|mount| mount.access = Access::ReadOnly);
+        }
         // The log is about the person, and everyone in a project reads the project's memory.
-        let memdir = spaces::open_mounts(settings, &mounts, &token.person)?.with_log_prefix("user");
+        let memdir = spaces::open_mounts(settings, &mounts, &grant.person)?.with_log_prefix("user");
         let group = native_group(memdir, settings, settings.home.value.clone(), true)?;
-        self.catalog(vec![group])
+        self.catalog(vec![group], grant.read_only)
     }
 
     /// Opens the owner's space, narrowed as the request asks.
@@ -87,7 +113,7 @@ impl TokenCallers {
             [] => vec![self.native_for_owner(settings, &scope, request)?],
             names => names.iter().map(group).collect::<Result<_, _>>()?,
         };
-        self.catalog(groups)
+        self.catalog(groups, false)
     }
 
     /// Opens memdir's own tools on the owner's space, narrowed as the request asks.
@@ -104,10 +130,11 @@ impl TokenCallers {
         Ok(ToolGroup { space: Some(space), ..group })
     }
 
-    fn catalog(&self, groups: Vec<ToolGroup>) -> Result<ToolCatalog, Failure> {
+    fn catalog(&self, groups: Vec<ToolGroup>, read_only: bool) -> Result<ToolCatalog, Failure> {
         // `memory_log` exists only in spaces with an open log; a filter that names it is valid for the others too.
         let exists = |name: &String| name != "memory_log" || groups.iter().flat_map(|group| group.tools).any(|tool| tool.name == name);
         let mut filter = self.filter.clone();
+        filter.read_only |= read_only;
         filter.only.retain(exists);
         filter.without.retain(exists);
         if filter.only.is_empty() && !self.filter.only.is_empty() {
@@ -154,12 +181,22 @@ impl CallerDirectory for TokenCallers {
         self.registry().callers.iter().find(|(_, known)| known.hash.eq_ignore_ascii_case(&hash)).map(|(id, _)| *id)
     }
 
+    fn authenticate_verified<'a>(&'a self, token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
+        Box::pin(async move {
+            let mut registry = self.registry();
+            let granted = verified::grant(&token.identity, registry.groups());
+            Ok(granted.map(|_| registry.add_verified(token)))
+        })
+    }
+
     fn is_current(&self, id: CallerId) -> bool {
-        self.registry().token(id).is_some()
+        self.registry().grant(id).is_some()
     }
 
     fn revision(&self) -> u64 {
-        self.registry().revision
+        let mut registry = self.registry();
+        registry.remove_expired();
+        registry.revision
     }
 
     fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String> {
@@ -167,11 +204,11 @@ impl CallerDirectory for TokenCallers {
             None => self.open_for_owner(&self.live.get(), caller),
             Some(id) => {
                 // Not locked while the space is opened, which may take long.
-                let (settings, token) = {
+                let (settings, grant) = {
                     let registry = self.registry();
-                    (registry.settings.clone(), registry.token(id).cloned().ok_or("the token has been revoked or changed")?)
+                    (registry.settings.clone(), registry.grant(id).ok_or("the token has been revoked or changed")?)
                 };
-                self.open_for_token(&settings, &token, caller)
+                self.open_for_caller(&settings, &grant, caller)
             }
         };
         opened.map_err(|failure| failure.text().message)
@@ -185,6 +222,8 @@ struct Registry {
     settings: Arc<Settings>,
     permissions: Permissions,
     callers: Vec<(CallerId, TokenSetting)>,
+    /// The callers of an identity provider.
+    verified: VerifiedCallers,
     last_id: u64,
     revision: u64,
     /// Whether there has been a token since the server started. Revoking the last one does not open the server to anyone.
@@ -194,7 +233,8 @@ struct Registry {
 impl Registry {
     fn new(settings: Arc<Settings>) -> Self {
         let permissions = Permissions::from_settings(&settings);
-        let mut registry = Registry { settings, permissions, callers: Vec::new(), last_id: 0, revision: 0, had_tokens: false };
+        let (callers, verified) = (Vec::new(), VerifiedCallers::default());
+        let mut registry = Registry { settings, permissions, callers, verified, last_id: 0, revision: 0, had_tokens: false };
         registry.assign_ids(false);
         registry
     }
@@ -211,6 +251,9 @@ impl Registry {
 
     fn assign_ids(&mut self, keeps_ids: bool) {
         let before = std::mem::take(&mut self.callers);
+        if !keeps_ids {
+            self.verified = VerifiedCallers::default();
+        }
         for token in &self.settings.config.tokens {
             let id = match before.iter().find(|(_, known)| keeps_ids && known == token) {
                 Some((id, _)) => *id,
@@ -225,8 +268,29 @@ impl Registry {
         self.revision += 1;
     }
 
-    fn token(&self, id: CallerId) -> Option<&TokenSetting> {
-        self.callers.iter().find(|(known, _)| *known == id).map(|(_, token)| token)
+    /// Returns what a caller has access to, if it is a current one.
+    fn grant(&self, id: CallerId) -> Option<CallerGrant> {
+        let token = self.callers.iter().find(|(known, _)| *known == id).map(|(_, token)| CallerGrant::from(token));
+        token.or_else(|| verified::grant(self.verified.identity(id)?, self.groups()).ok())
+    }
+
+    fn groups(&self) -> &[OAuthGroup] {
+        self.settings.config.oauth.as_ref().map(|oauth| oauth.groups.as_slice()).unwrap_or_default()
+    }
+
+    fn add_verified(&mut self, token: &VerifiedToken) -> CallerId {
+        let last_id = &mut self.last_id;
+        self.verified.add(token, || {
+            *last_id += 1;
+            CallerId(*last_id)
+        })
+    }
+
+    /// Ends what callers with expired tokens have open.
+    fn remove_expired(&mut self) {
+        if self.verified.remove_expired(SystemClock.now()) {
+            self.revision += 1;
+        }
     }
 }
 
@@ -240,6 +304,7 @@ struct Permissions {
     allow: Vec<String>,
     allow_rules: Vec<String>,
     search: SearchSetting,
+    oauth: Option<OAuthSetting>,
 }
 
 impl Permissions {
@@ -253,6 +318,7 @@ impl Permissions {
             allow: config.allow.clone(),
             allow_rules: config.allow_rules.clone(),
             search: config.search.clone(),
+            oauth: config.oauth.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `memdir serve`: one stateless replica of a team server. The database has the truth; this process has search indexes and nothing that
 //! another replica would miss.
 
-use super::{groups::NATIVE, team_callers::TeamCallers, to_failure};
+use super::{groups::NATIVE, oauth, team_callers::TeamCallers, to_failure};
 use crate::{
     args::{DatabaseArgs, Serve},
     config::{self, Settings},
@@ -33,6 +33,8 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
         hosts: args.host.clone(),
         origins: args.origin.clone(),
         sessions: false,
+        oauth: settings.config.oauth.as_ref().map(oauth::options).transpose()?,
+        pages: true,
         ready: Some(Arc::new(move || database.check().map_err(|error| error.to_string()))),
         ..HttpOptions::new(args.http)
     };

@@ -3,9 +3,15 @@
 
 use super::groups::searchable_group;
 use crate::{config::Settings, exit::Failure, scope::narrowed, spaces};
-use memdir_core::{IndexPool, Mount, internal::base::time::Stopwatch};
+use jiff::Timestamp;
+use memdir_core::{
+    Access, Clock as _, IndexPool, Mount, SystemClock,
+    internal::{base::time::Stopwatch, store::space},
+};
 use memdir_postgres::{CallerKey, Database, NamespaceMount, TeamCaller};
-use memdir_server::{Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, ToolCatalog, ToolFilter};
+use memdir_server::{
+    Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, ToolCatalog, ToolFilter, VerifiedAuthentication, VerifiedToken,
+};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,6 +22,10 @@ use std::{
 const MAX_CALLERS: usize = 10_000;
 /// For how long the lookup of a request is good for the call that it makes. A call that waited longer is checked again.
 const RECHECK_AFTER: Duration = Duration::from_millis(100);
+
+/// The connection of people of an identity provider, and of those whose tokens permit reading only.
+const SIGNED_IN: &str = "oauth";
+const SIGNED_IN_TO_READ: &str = "oauth-read";
 
 /// The callers of a team server.
 #[derive(Debug)]
@@ -36,6 +46,8 @@ struct CallerRegistry {
     revision: u64,
     /// Counts lookups, to order callers by their last one.
     clock: u64,
+    /// No token of an identity provider expires before this time.
+    next_expiry: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +57,8 @@ struct SeenCaller {
     seen: u64,
     /// Since the last lookup began.
     checked: Stopwatch,
+    /// When the last token of an identity provider expires.
+    expires: Option<Timestamp>,
 }
 
 impl TeamCallers {
@@ -73,7 +87,11 @@ impl TeamCallers {
     fn open_space(&self, caller: &TeamCaller, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
         let all = caller.mounts(request.project.as_deref())?;
         let mounts: Vec<Mount> = all.iter().map(|mount| mount.mount.clone()).collect();
-        let mounts = narrowed(mounts, &self.settings.only, &request.only)?;
+        let mut mounts = narrowed(mounts, &self.settings.only, &request.only)?;
+        let is_reader = caller.connection == SIGNED_IN_TO_READ;
+        if is_reader {
+            mounts.iter_mut().for_each(|mount| mount.access = Access::ReadOnly);
+        }
         let namespace = |mount: Mount| {
             let whole = all.iter().find(|whole| whole.mount.prefix == mount.prefix)?;
             Some(NamespaceMount { namespace: whole.namespace.clone(), mount })
@@ -84,6 +102,7 @@ impl TeamCallers {
         // The log is about the person, and everyone in a project reads the project's memory.
         let group = searchable_group(memdir.with_log_prefix("user"), &self.settings, self.settings.home.value.clone(), true);
         let mut filter = self.filter.clone();
+        filter.read_only |= is_reader;
         // `memory_log` exists only in spaces with an open log.
         let exists = |name: &String| group.tools.iter().any(|tool| tool.name == name);
         filter.only.retain(exists);
@@ -115,6 +134,28 @@ impl CallerDirectory for TeamCallers {
         })
     }
 
+    fn authenticate_verified<'a>(&'a self, token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
+        Box::pin(async move {
+            let identity = &token.identity;
+            let Some(tenant) = identity.tenant.clone() else {
+                return Ok(Err("the server does not know your tenant; its operator must set oauth.tenant or oauth.tenant_claim".into()));
+            };
+            if let Err(error) = space::person(&identity.person) {
+                return Ok(Err(error.to_string()));
+            }
+            let connection = if identity.read_only { SIGNED_IN_TO_READ } else { SIGNED_IN };
+            let key = CallerKey::Person { tenant, person: identity.person.clone(), connection: connection.into() };
+            let Some(id) = self.look_up(&key).await? else {
+                return Ok(Err(format!(
+                    "{:?} is not a person of this server; its operator adds people with: memdir admin",
+                    identity.person
+                )));
+            };
+            self.registry().extend(id, token.expires);
+            Ok(Ok(id))
+        })
+    }
+
     fn is_current(&self, id: CallerId) -> bool {
         self.registry().callers.contains_key(&id)
     }
@@ -129,7 +170,9 @@ impl CallerDirectory for TeamCallers {
     }
 
     fn revision(&self) -> u64 {
-        self.registry().revision
+        let mut registry = self.registry();
+        registry.remove_expired(SystemClock.now());
+        registry.revision
     }
 
     fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String> {
@@ -171,8 +214,26 @@ impl CallerRegistry {
         self.last_id += 1;
         let id = CallerId(self.last_id);
         self.ids.insert(key.clone(), id);
-        self.callers.insert(id, SeenCaller { key: key.clone(), caller: Arc::new(found), seen: clock, checked });
+        self.callers.insert(id, SeenCaller { key: key.clone(), caller: Arc::new(found), seen: clock, checked, expires: None });
         Some(id)
+    }
+
+    /// Records until when a caller of an identity provider is current.
+    fn extend(&mut self, id: CallerId, expires: Timestamp) {
+        if let Some(seen) = self.callers.get_mut(&id) {
+            seen.expires = Some(seen.expires.map_or(expires, |known| known.max(expires)));
+            self.next_expiry = Some(self.next_expiry.map_or(expires, |next| next.min(expires)));
+        }
+    }
+
+    /// Ends what callers with expired tokens have open.
+    fn remove_expired(&mut self, now: Timestamp) {
+        if self.next_expiry.is_none_or(|next| now < next) {
+            return;
+        }
+        let expired = self.callers.iter().filter(|(_, seen)| seen.expires.is_some_and(|expires| expires <= now)).map(|(id, _)| *id);
+        expired.collect::<Vec<_>>().into_iter().for_each(|id| self.remove(id));
+        self.next_expiry = self.callers.values().filter_map(|seen| seen.expires).min();
     }
 
     fn remove(&mut self, id: CallerId) {

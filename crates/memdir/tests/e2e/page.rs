@@ -1,6 +1,15 @@
-//! `memdir ui` in a real browser: the stories in `tests/page` drive Chromium. `scripts/test-page-setup` installs what they need.
+//! `memdir ui` and the pages of a server in a real browser: the stories in `tests/page` drive Chromium. `scripts/test-page-setup`
+//! installs what they need.
 
-use crate::{chats, home::Home, inbox, left_off, web::HttpClient};
+use crate::{
+    chats,
+    home::Home,
+    inbox, left_off,
+    mcp_callers::token,
+    oauth::free_port,
+    provider::IdentityProvider,
+    web::{HttpClient, Web},
+};
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -63,11 +72,20 @@ fn installed() -> Option<&'static Path> {
 fn play(home: &Home, story: &str) {
     let Some(installed) = installed() else { return };
     let server = PageServer::start(home, &[]);
+    check(story_command(home, story, installed, &server.url));
+}
+
+/// The command that runs a story in a browser.
+fn story_command(home: &Home, story: &str, installed: &Path, url: &str) -> Command {
     let mut command = Command::new("node");
     command.arg(root().join("tests/page").join(story)).env_clear().current_dir(home.path("work"));
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("MEMDIR_TEST_PAGE", installed);
     command.env("HOME", home.path("")).env("MEMDIR_HOME", home.path("home")).env("USER", "ada").env("TZ", "UTC");
-    command.env("MEMDIR_BIN", env!("CARGO_BIN_EXE_memdir")).env("PAGE_URL", &server.url);
+    command.env("MEMDIR_BIN", env!("CARGO_BIN_EXE_memdir")).env("PAGE_URL", url);
+    command
+}
+
+fn check(mut command: Command) {
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.ends_with("ok\n"), "{out}{err}");
@@ -259,4 +277,33 @@ fn view_exports_one_file_without_secrets_and_private_memories() {
     run(&home, &["view", "-o", path, "--force"]);
     let html = fs::read_to_string(&file).unwrap();
     assert!(html.contains("The key is [secret: ") && !html.contains(&chats::token()), "{html}");
+}
+
+/// Two people with tokens, an identity provider that is another site, and the pages of a server.
+#[test]
+fn people_sign_in_to_the_pages_of_a_server_and_see_their_own_memory() {
+    let Some(installed) = installed() else { return };
+    let (home, port) = (Home::new(), free_port());
+    let url = format!("http://127.0.0.1:{port}");
+    let provider = IdentityProvider::start_with("localhost", &[&format!("{url}/ui/callback")]);
+    fs::create_dir_all(home.path("home")).unwrap();
+    fs::write(home.path("home/secret"), "secret-of-page-0123456789\n").unwrap();
+    provider.configure(&home, &url, "client_id = \"page\"\nclient_secret_file = \"secret\"\n");
+    let (ada, _) = token(&home, &["ada"]);
+    let (bob, bob_id) = token(&home, &["bob", "shop", "garden"]);
+    let _web = Web::spawn(home.bare(&["mcp", "--http", &format!("127.0.0.1:{port}"), "--page"]));
+    let mut command = story_command(&home, "server.mjs", installed, &format!("{url}/ui"));
+    command.env("ADA", ada).env("BOB", bob).env("BOB_ID", bob_id).env("ISSUER", &provider.issuer);
+    check(command);
+}
+
+#[test]
+fn pages_of_a_server_need_a_token() {
+    let home = Home::new();
+    insta::assert_snapshot!(home.run(&["mcp", "--http", "127.0.0.1:0", "--page"]), @r"
+    -- stderr
+    error: the pages require a token, so that each person sees only its own memory
+    hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
+    -- exit 3
+    ");
 }

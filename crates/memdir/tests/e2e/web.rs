@@ -58,7 +58,8 @@ impl Web {
 
     /// The address that a server reported.
     fn parse(line: &str) -> SocketAddr {
-        let address = line.trim().strip_prefix("memdir: serving http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        let address =
+            line.trim().strip_prefix("memdir: serving http://").and_then(|rest| rest.trim_end_matches(" and /ui").strip_suffix("/mcp"));
         address.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
     }
 

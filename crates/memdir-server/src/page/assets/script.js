@@ -1,5 +1,6 @@
 // What the pages do better with a script: search as you type, keys, live updates. Everything works without it.
 const base = document.body.dataset.base;
+const again = document.body.dataset.again;
 const live = document.getElementById("live");
 const isTyping = () => document.activeElement?.matches("input:not([type=checkbox]), textarea, select") ?? false;
 const say = (text) => {
@@ -25,9 +26,9 @@ async function updateHits(form) {
   try {
     const response = await fetch(`${base}/search?${fields}`, { signal: running.signal });
     if (response.ok) replaceContent(document.getElementById(form.dataset.live), await response.text());
-    else if (response.status === 401) say("The session has ended. Open the page again with: memdir ui");
+    else if (response.status === 401) say(`The session has ended. ${again}`);
   } catch (error) {
-    if (error.name !== "AbortError") say("memdir does not answer. Open the page again with: memdir ui");
+    if (error.name !== "AbortError") say(`memdir does not answer. ${again}`);
   }
 }
 document.addEventListener("input", (event) => {
@@ -71,7 +72,7 @@ draft?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const response = await fetch(`${base}/help`, { method: "HEAD" }).catch(() => undefined);
   if (!response?.ok) {
-    say("The session has ended, so nothing was saved. Copy your text, then open the page again with: memdir ui");
+    say(`The session has ended, so nothing was saved. Copy your text, then ${again[0].toLowerCase()}${again.slice(1)}`);
     return;
   }
   isAlive = true;
@@ -144,7 +145,7 @@ let hasEnded = false;
 function hear(kind) {
   if (kind === "end") {
     hasEnded = true;
-    say("memdir has stopped. Open the page again with: memdir ui");
+    say(`memdir has stopped. ${again}`);
   } else if (isBusy()) {
     if (kind === "change") sayChanged();
     // A page that answers a form has no address of its own.

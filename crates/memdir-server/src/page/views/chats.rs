@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 200_000;
 
 /// Lists conversations, of one host with `?host=`.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
-    let view = context.space.source.chats()?;
+    let view = context.space.machine()?.chats()?;
     let host = query.get("host");
     let mut hosts: Vec<&str> = view.chats.iter().map(|chat| chat.host.as_str()).collect();
     hosts.sort_unstable();
@@ -74,7 +74,7 @@ fn about(context: &ViewContext<'_>, chat: &ChatRow) -> Markup {
 
 /// Shows one conversation, some lines at a time.
 pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
-    let chat = context.space.source.chat(id)?;
+    let chat = context.space.machine()?.chat(id)?;
     let (number, total) = (query.number("page"), text::lines(&chat.text));
     let first = (number as u64 - 1) * LINES_PER_PAGE + 1;
     let part = LineRange { first, last: Some(first + LINES_PER_PAGE - 1) }.slice(&chat.text);

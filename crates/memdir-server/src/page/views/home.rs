@@ -34,8 +34,8 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let stats = memdir.stats()?;
     let changes = memdir.history(&ChangeFilter { most: MAX_CHANGES, ..ChangeFilter::default() })?;
     // Without chats, or if they cannot be read, the rest of the page is still useful.
-    let chats = context.space.source.chats().unwrap_or_default();
-    let ended = context.space.source.left_off().ok().flatten();
+    let chats = context.space.machine().and_then(|machine| machine.chats()).unwrap_or_default();
+    let ended = context.space.machine().and_then(|machine| machine.left_off()).ok().flatten();
     let is_ended = |chat: &ChatRow| ended.as_ref().is_some_and(|end| end.row.id == chat.id);
     let others: Vec<&ChatRow> = chats.chats.iter().filter(|chat| !is_ended(chat)).take(MAX_CHATS).collect();
     let body = html! {
@@ -53,7 +53,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                 (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &HashSet::new()))
                 @if !changes.is_empty() { p { a href=(context.url("/timeline")) { "All changes" } } }
             }
-            section {
+            @if context.space.machine.is_some() { section {
                 h2 { "Where you left off" }
                 @if let Some(end) = &ended { (left_off(context, end)) }
                 @if chats.chats.is_empty() { p.quiet { "No conversations." } }
@@ -67,7 +67,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                     }
                 }
                 (layout::notes(&chats.notes))
-            }
+            } }
         }
     };
     Ok(Page::reply("Home", "/", body))

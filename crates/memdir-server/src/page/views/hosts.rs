@@ -16,12 +16,12 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
 
 /// Checks the installations, which starts the configured servers and hooks.
 pub(in crate::page) fn check(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
-    let findings = context.space.source.check_hosts()?;
+    let findings = context.space.machine()?.check_hosts()?;
     page(context, &findings)
 }
 
 fn page(context: &ViewContext<'_>, findings: &[HostFindings]) -> Result<Reply> {
-    let hosts = context.space.source.hosts()?;
+    let hosts = context.space.machine()?.hosts()?;
     let body = html! {
         div.head {
             h1 { "Hosts" }

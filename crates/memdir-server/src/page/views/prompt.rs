@@ -1,9 +1,11 @@
 //! The memory section of a system prompt, exactly as an agent gets it, with the tokens of each part and each line.
 
 use crate::page::{
+    layout,
     params::Params,
     reply::{Page, Reply, ViewContext},
 };
+use axum::http::StatusCode;
 use maud::html;
 use memdir_core::{Result, internal::recall::tokens};
 
@@ -15,7 +17,10 @@ struct PromptPart<'a> {
 
 /// Shows the section.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
-    let text = context.space.source.prompt(&context.space.memdir)?;
+    let Some(section) = &context.space.section else {
+        return Ok(layout::message_reply(StatusCode::NOT_FOUND, "Prompt", "This server provides no memory section."));
+    };
+    let text = section(&context.space.memdir)?;
     let parts = parts(&text);
     let body = html! {
         h1 { "Prompt" }

@@ -10,7 +10,7 @@ use memdir_core::Result;
 
 /// Lists the rules.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
-    let rules = context.space.source.rules(&context.space.memdir)?;
+    let rules = context.space.machine()?.rules(&context.space.memdir)?;
     let has_counts = rules.iter().any(|rule| rule.counts.is_some());
     let body = html! {
         h1 { "Rules" }

@@ -9,7 +9,7 @@ use memdir_core::{Access, Result};
 
 /// Lists settings and mounts.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
-    let settings = context.space.source.settings()?;
+    let settings = context.space.machine()?.settings()?;
     let body = html! {
         h1 { "Settings" }
         p.quiet { "Change a setting with " code { "memdir config set KEY VALUE" } "." }

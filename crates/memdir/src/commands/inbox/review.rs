@@ -2,7 +2,7 @@
 
 use super::{Decisions, accept_one, show};
 use crate::{
-    commands::{install::can_ask, name},
+    commands::name,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
@@ -21,7 +21,7 @@ enum Choice {
 }
 
 pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
-    if !can_ask(output) {
+    if !output.can_ask() {
         return Err(Failure::Usage {
             message: "a review needs a terminal".into(),
             hint: "list the candidates with `memdir inbox`, then run: memdir inbox accept|merge|reject NAME".into(),

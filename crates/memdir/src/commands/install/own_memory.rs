@@ -31,7 +31,7 @@ pub(in crate::commands) struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn request(&self, host: &'a Host, scope: InstallScope, choice: Option<MemoryChoice>) -> InstallRequest<'a> {
-        InstallRequest { host, scope, machine: self.machine, home: &self.settings.home.value, now: SystemClock.now(), choice }
+        InstallRequest { host, scope, team: false, machine: self.machine, home: &self.settings.home.value, now: SystemClock.now(), choice }
     }
 
     /// The memory that the host keeps in a directory of its own, if it has one with memories in it.
@@ -253,7 +253,7 @@ pub(in crate::commands) fn is_undecided(host: &Host, receipts: &Receipts, machin
 
 /// Whether the user decided to keep the host's own memory beside memdir's.
 pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, machine: &Machine) -> bool {
-    let key = |scope, project| InstallKey { host: host.name.to_owned(), scope, project };
+    let key = |scope, project| InstallKey { host: host.name.to_owned(), scope, project, team: false };
     let keys = [key(InstallScope::Project, Some(machine.project.clone())), key(InstallScope::User, None)];
     keys.iter().filter_map(|key| receipts.get(key)).any(|receipt| receipt.memory == Some(MemoryChoice::Both))
 }

@@ -1,4 +1,4 @@
-//! What the page shows that only this program knows: conversations, hosts, settings, the prompt, decisions about rules.
+//! What the page shows that only this program knows: conversations, hosts, settings, decisions about rules.
 
 use crate::{
     args::Doctor,
@@ -7,7 +7,6 @@ use crate::{
     exit::Failure,
     hook::{RunningChat, chat_ending, project_relative},
     mounts::chat_archive,
-    prompt_section,
     scope::Scope,
 };
 use memdir_chats::ArchivedChat;
@@ -75,10 +74,6 @@ impl PageSource for LocalSource {
             }
         };
         Ok(rows.iter().map(row).collect())
-    }
-
-    fn prompt(&self, memdir: &Memdir) -> Result<String> {
-        Ok(prompt_section::build_with(&self.settings, memdir, false, &[], None)?.text)
     }
 
     fn hosts(&self) -> Result<Vec<HostRow>> {

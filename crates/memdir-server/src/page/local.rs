@@ -1,0 +1,120 @@
+//! Who gets in to the pages on this machine: the browser that opened the first URL. Checks the allowed hosts and origins, the session
+//! and the form token.
+
+use super::{
+    layout,
+    params::Params,
+    reply::redirect,
+    session::Sessions,
+    space::PageSpace,
+    visit::{PageState, Visit, cookie_values},
+};
+use crate::{
+    call::{CallLimits, CallSlots, CallerLimits},
+    http::{AccessControl, BodyBudget, Connection, HttpOptions, retry_later, text},
+    subscriptions::Subscriptions,
+    workers::WorkerPool,
+};
+use axum::{
+    Extension,
+    extract::{Request, State},
+    http::{HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::Response,
+};
+use std::{net::SocketAddr, sync::Arc};
+use tokio_util::sync::CancellationToken;
+
+/// The limits on calls: a browser with a few tabs.
+const LIMITS: CallLimits = CallLimits {
+    owner: CallerLimits { running: 6, writes: 2, waiting: 64 },
+    caller: CallerLimits { running: 4, writes: 2, waiting: 32 },
+    reads: 6,
+    writes: 2,
+};
+
+/// The sessions of this machine's pages, and the space that all of them see.
+pub(super) struct LocalPages {
+    pub(super) sessions: Sessions,
+    pub(super) state: Arc<PageState>,
+    space: PageSpace,
+    access: AccessControl,
+    slots: Arc<CallSlots>,
+    bodies: BodyBudget,
+    subscriptions: Arc<Subscriptions>,
+}
+
+impl LocalPages {
+    pub(super) fn new(space: PageSpace, sessions: Sessions, address: SocketAddr) -> Self {
+        let watched = space.memdir.clone();
+        let workers = WorkerPool::new(LIMITS.threads());
+        LocalPages {
+            state: Arc::new(PageState { base: sessions.base().to_owned(), workers, shutdown: CancellationToken::new() }),
+            sessions,
+            space,
+            access: AccessControl::new(&HttpOptions::new(address), address),
+            slots: CallSlots::new(LIMITS),
+            bodies: BodyBudget::default(),
+            subscriptions: Subscriptions::new(Arc::new(move || Ok(watched.clone()))),
+        }
+    }
+
+    fn visit(&self, csrf: String) -> Visit {
+        Visit {
+            space: self.space.clone(),
+            csrf,
+            subscriptions: self.subscriptions.clone(),
+            slots: self.slots.clone(),
+            bodies: self.bodies.clone(),
+            shutdown: self.state.shutdown.clone(),
+            in_use: None,
+        }
+    }
+}
+
+/// The layer of all routes: checks host and origin, exchanges the first token, and requires a session.
+pub(super) async fn guard(
+    State(local): State<Arc<LocalPages>>,
+    Extension(connection): Extension<Connection>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Response> {
+    local.access.check_host_and_origin(&request)?;
+    let method = request.method().clone();
+    if method != Method::GET && method != Method::POST && method != Method::HEAD {
+        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"));
+    }
+    let path = request.uri().path();
+    let Some(place) = path.strip_prefix(local.sessions.base()).and_then(|rest| rest.strip_prefix('/')) else {
+        return Err(layout::no_session(StatusCode::NOT_FOUND));
+    };
+    if let Some(asset) = super::assets::respond(place) {
+        return Ok(asset);
+    }
+    if place == "start" && method == Method::GET {
+        return start(&local, request.uri().query().unwrap_or_default());
+    }
+    // A browser sends the origin with every form. A request without one is not from a page of ours.
+    if method == Method::POST && !request.headers().contains_key(header::ORIGIN) {
+        return Err(text(StatusCode::FORBIDDEN, "missing Origin header"));
+    }
+    let secrets = cookie_values(request.headers(), local.sessions.cookie()).collect::<Vec<_>>();
+    let Some(session) = local.sessions.authenticate(&secrets) else { return Err(layout::no_session(StatusCode::UNAUTHORIZED)) };
+    if !connection.assign(None) {
+        return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
+    }
+    request.extensions_mut().insert(local.visit(session.csrf));
+    Ok(next.run(request).await)
+}
+
+/// Exchanges the token of the first URL for a cookie, and goes to the home page under a URL without it.
+fn start(local: &LocalPages, query: &str) -> Result<Response, Response> {
+    let unavailable = |_| retry_later(StatusCode::SERVICE_UNAVAILABLE, "no randomness for a session");
+    let cookie = local.sessions.exchange(Params::parse(query.as_bytes()).get("token")).map_err(unavailable)?;
+    let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
+        return Err(layout::no_session(StatusCode::UNAUTHORIZED));
+    };
+    let mut response = redirect(&format!("{}/", local.sessions.base()));
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}

@@ -1,0 +1,146 @@
+//! `memdir install HOST --server URL`: connects hosts to a team server, as a second server beside memdir's own. A token is written only
+//! into the user's own settings, never into a file of a project.
+
+use super::{HostOutcome, Preview, machine, show_outcomes, show_previews};
+use crate::{
+    args::Install as InstallArgs,
+    commands::team_token,
+    config::Settings,
+    exit::{Exit, Failure},
+    hosts::{
+        ConfigFile, Host, InstallScope, Machine, RemoteServer, RemoteToken,
+        remote::{NoRemote, remote_file},
+    },
+    install::{self, FileOutcome, InstallRequest, Receipts},
+    output::{CommandOutput, OutputOptions},
+    team_client::{self, TeamAccess, TeamClient},
+};
+use memdir_core::{Clock as _, SystemClock};
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+/// What stands for the token in a preview.
+const SHOWN_TOKEN: &str = "TOKEN";
+
+pub(super) fn run(args: &InstallArgs, url: &str, settings: &Settings, options: OutputOptions) -> Result<CommandOutput, Failure> {
+    let base = team_client::server_url(url)?;
+    let token = token(args, options)?;
+    let machine = machine(settings)?.in_scope(args.scope);
+    let project = settings.project.as_ref().map(|project| project.value.clone());
+    let server = RemoteServer { url: format!("{base}/mcp"), token, project: project.clone() };
+    let mut files = Vec::new();
+    for host in &args.hosts {
+        files.push((*host, entry_file(host, &machine, args.scope, &server, args.dry_run)?));
+    }
+    if args.dry_run {
+        return preview(settings, &machine, files);
+    }
+    let mut notes = check(&base, &server, project)?;
+    let mut outcomes = Vec::new();
+    for (host, file) in files {
+        let request = InstallRequest {
+            host,
+            scope: args.scope,
+            team: true,
+            machine: &machine,
+            home: &settings.home.value,
+            now: SystemClock.now(),
+            choice: None,
+        };
+        let result = install::apply(&request, std::slice::from_ref(&file)).map_err(Failure::from);
+        notes.extend(result.iter().flatten().filter_map(|outcome| readable_note(&server, outcome)));
+        let next_step = result.is_ok().then(|| next_step(host, &server));
+        outcomes.push(HostOutcome { next_step, ..HostOutcome::new(host, args.scope, result) });
+    }
+    let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
+    let exit = if failures > 0 { Exit::ActionRequired } else { Exit::Success };
+    Ok(CommandOutput::new(outcomes, show_outcomes).with_notes(notes).exit(exit))
+}
+
+/// How the host gets the token: by the options, or by signing in.
+fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Failure> {
+    if let Some(name) = &args.token_env {
+        let is_name = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
+        if !is_name || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+            let message = format!("{name:?} is not the name of an environment variable");
+            return Err(Failure::Usage { message, hint: "use a name such as MEMDIR_TEAM_TOKEN".into() });
+        }
+        return Ok(RemoteToken::Variable(name.clone()));
+    }
+    let Some(file) = &args.token_file else { return Ok(RemoteToken::SignIn) };
+    if args.scope == InstallScope::Project {
+        return Err(Failure::Usage {
+            message: "a token must not be in the settings of a project, which may be committed".into(),
+            hint: "use --token-env NAME, or omit the token to sign in in the host".into(),
+        });
+    }
+    team_token::from_file(file, options).map(RemoteToken::Text)
+}
+
+fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer, is_preview: bool) -> Result<ConfigFile, Failure> {
+    let shown = match &server.token {
+        RemoteToken::Text(_) if is_preview => RemoteToken::Text(SHOWN_TOKEN.into()),
+        token => token.clone(),
+    };
+    let server = RemoteServer { token: shown, ..server.clone() };
+    remote_file(host, machine, scope, &server).map_err(|why| {
+        let (message, hint) = match why {
+            NoRemote::NoHttp => (format!("{} has no servers over HTTP in its settings", host.title), host.remote_advice),
+            NoRemote::NoScope => (format!("{} does not have project settings", host.title), "omit --scope project"),
+            NoRemote::NoVariable => (
+                format!("{} cannot read a token from an environment variable", host.title),
+                "use --token-file FILE, or omit the token to sign in",
+            ),
+        };
+        Failure::Usage { message, hint: format!("{hint}; no file was changed") }
+    })
+}
+
+fn preview(settings: &Settings, machine: &Machine, files: Vec<(&'static Host, ConfigFile)>) -> Result<CommandOutput, Failure> {
+    let programs = Receipts::load(&settings.home.value)?.programs(machine);
+    let mut previews = Vec::new();
+    for (host, file) in files {
+        let edits = install::plan(&[file], &programs)?.into_iter().filter(install::PlannedEdit::is_change);
+        previews.extend(edits.map(|edit| Preview {
+            host: host.name.to_owned(),
+            diff: install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after)),
+            path: edit.config.path,
+        }));
+    }
+    Ok(CommandOutput::new(previews, show_previews))
+}
+
+/// Asks the server. A token that it refuses is an error; a server that cannot be reached now is a note.
+fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<Vec<String>, Failure> {
+    let token = match &server.token {
+        RemoteToken::Text(token) => Some(token.clone()),
+        RemoteToken::SignIn | RemoteToken::Variable(_) => None,
+    };
+    Ok(match TeamClient::new(base, token, project).access() {
+        TeamAccess::Refused(why) => {
+            let message = format!("the server does not accept the token: {why}");
+            return Err(Failure::Negative {
+                code: "refused",
+                message,
+                hint: "ask its operator for another token; no file was changed".into(),
+            });
+        }
+        TeamAccess::Unreachable(why) => vec![format!("the server cannot be reached now: {why}; check later with: memdir doctor")],
+        TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
+    })
+}
+
+fn next_step(host: &Host, server: &RemoteServer) -> String {
+    match &server.token {
+        RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
+        RemoteToken::Variable(name) => format!("Set {name} to your token where {} starts. {}", host.title, host.next_step),
+        RemoteToken::Text(_) => host.next_step.to_owned(),
+    }
+}
+
+/// The note that others on this machine can read a file with a token.
+fn readable_note(server: &RemoteServer, outcome: &FileOutcome) -> Option<String> {
+    let mode = fs::metadata(&outcome.path).ok()?.permissions().mode();
+    let is_exposed = matches!(server.token, RemoteToken::Text(_)) && mode & 0o077 != 0;
+    is_exposed
+        .then(|| format!("other users of this machine can read the token in {0}; prevent it with: chmod 600 {0}", outcome.path.display()))
+}

@@ -1,0 +1,33 @@
+//! The token of a team server on the command line: from a file, typed, or from the environment. It is never printed.
+
+use crate::{args::stdin, config, exit::Failure, output::OutputOptions};
+use console::Term;
+use memdir_server::{BearerToken, ServeError};
+use std::{fs, io::Write as _, path::Path};
+
+/// Reads the token in a file; `-` is standard input, where a person types it without an echo.
+pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, Failure> {
+    let text = if !stdin::is_stdin(file) {
+        fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.to_owned(), source })?
+    } else if options.can_ask() {
+        let failed = |source| Failure::Output { source };
+        write!(anstream::stderr(), "Token: ").map_err(failed)?;
+        Term::stderr().read_secure_line().map_err(failed)?
+    } else {
+        String::from_utf8_lossy(&stdin::read()?).into_owned()
+    };
+    let invalid = |error: ServeError| Failure::Usage {
+        message: error.to_string(),
+        hint: "get a token with: memdir token add PERSON, on the server".into(),
+    };
+    BearerToken::parse(&text).map_err(invalid)?;
+    Ok(text.trim().to_owned())
+}
+
+/// Reads the token in a file or, without one, in the environment.
+pub(super) fn from_file_or_variable(file: Option<&Path>, options: OutputOptions) -> Result<Option<String>, Failure> {
+    match file {
+        Some(file) => from_file(file, options).map(Some),
+        None => Ok(config::team_token_variable()),
+    }
+}

@@ -1,0 +1,226 @@
+//! A client of a team server over HTTP: whether it can be reached and accepts a token, and its memories. Requests are over HTTPS, except to loopback,
+//! follow no redirect, and errors never show a token.
+
+use crate::exit::Failure;
+use memdir_server::is_safe_url;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::{fmt, time::Duration};
+
+/// Seconds for a request.
+const TIMEOUT_SECS: u64 = 20;
+/// Maximum number of bytes of an answer: the largest memory, escaped, with some margin.
+const MAX_BYTES: u64 = 32 << 20;
+
+/// A team server, and the token that is sent to it.
+#[derive(Clone)]
+pub(crate) struct TeamClient {
+    agent: ureq::Agent,
+    /// The URL of the server, without a final slash.
+    base: String,
+    token: Option<String>,
+    project: Option<String>,
+}
+
+/// An answer of the server.
+#[derive(Debug)]
+pub(crate) struct TeamReply {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+/// What a server says to a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TeamAccess {
+    /// It accepts the token; the version of memdir it runs.
+    Accepted(String),
+    /// It needs a token, and there is none.
+    NeedsToken,
+    /// It refuses the token, for this reason.
+    Refused(String),
+    /// It answers something else, or not at all.
+    Unreachable(String),
+}
+
+/// Returns the URL of a server without `/mcp`. Fails if a token would be sent in plain text.
+pub(crate) fn server_url(typed: &str) -> Result<String, Failure> {
+    let url = typed.trim().trim_end_matches('/');
+    let base = url.strip_suffix("/mcp").unwrap_or(url).trim_end_matches('/');
+    if is_safe_url(base) && !base.contains('?') {
+        return Ok(base.to_owned());
+    }
+    Err(Failure::Usage {
+        message: format!("{typed:?} is not the URL of a server"),
+        hint: "use a URL with https, such as https://memory.example.org; http only for this machine".into(),
+    })
+}
+
+impl TeamClient {
+    /// Creates a client. Opens no connection.
+    pub(crate) fn new(base: &str, token: Option<String>, project: Option<String>) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs(TIMEOUT_SECS)))
+            .http_status_as_error(false)
+            // A redirect could send the token to another server.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // The default reads the environment.
+            .proxy(None)
+            .user_agent("memdir")
+            .build()
+            .new_agent();
+        TeamClient { agent, base: base.to_owned(), token, project }
+    }
+
+    /// Sends a request and returns the answer, or why there is none.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<TeamReply, String> {
+        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers.iter().copied().chain(self.project.as_deref().map(|project| ("memdir-project", project))) {
+            request = request.header(name, value);
+        }
+        let failed = |error: ureq::Error| self.without_token(&format!("{}: {error}", self.base));
+        let invalid = |error: ureq::http::Error| self.without_token(&error.to_string());
+        let mut response = match body {
+            Some(body) => self.agent.run(request.body(body.to_owned()).map_err(invalid)?).map_err(failed)?,
+            None => self.agent.run(request.body(()).map_err(invalid)?).map_err(failed)?,
+        };
+        let status = response.status().as_u16();
+        let body = response.body_mut().with_config().limit(MAX_BYTES).read_to_string().map_err(failed)?;
+        Ok(TeamReply { status, body })
+    }
+
+    /// Asks whether the server accepts the token, by the first message of a session.
+    pub(crate) fn access(&self) -> TeamAccess {
+        let client = json!({ "name": "memdir", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
+        let headers = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+        match self.send("POST", "/mcp", &headers, Some(&hello)) {
+            Err(why) => TeamAccess::Unreachable(why),
+            Ok(reply) if reply.status == 401 && self.token.is_none() => TeamAccess::NeedsToken,
+            Ok(reply) if matches!(reply.status, 401 | 403) => TeamAccess::Refused(reply.body.trim().to_owned()),
+            Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
+                Some(version) => TeamAccess::Accepted(version),
+                None => TeamAccess::Unreachable(format!("{}: status {}, not a memdir server", self.base, reply.status)),
+            },
+        }
+    }
+
+    fn without_token(&self, text: &str) -> String {
+        match &self.token {
+            Some(token) if !token.is_empty() => text.replace(token.as_str(), "…"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// The version in the answer to the first message, which is JSON or one event.
+fn server_version(body: &str) -> Option<String> {
+    let json = body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim()).find(|line| line.starts_with('{'))?;
+    let answer: Value = serde_json::from_str(json).ok()?;
+    let server = &answer["result"]["serverInfo"];
+    server["name"].as_str().filter(|name| *name == "memdir")?;
+    Some(server["version"].as_str()?.to_owned())
+}
+
+/// A memory of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct ServerMemory {
+    pub(crate) name: String,
+    /// The version, which is that of its content on every machine.
+    #[serde(rename = "memory_version_id")]
+    pub(crate) version: String,
+}
+
+/// Why a request of the REST API failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TeamFailure {
+    /// The memory exists, or differs.
+    Conflict,
+    /// The server refused the request, for this reason.
+    Refused(String),
+    /// The server cannot be reached, or cannot answer now.
+    Unavailable(String),
+}
+
+impl fmt::Display for TeamFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TeamFailure::Conflict => f.write_str("the memory differs on the server"),
+            TeamFailure::Refused(why) => write!(f, "the server refused: {why}"),
+            TeamFailure::Unavailable(why) => write!(f, "the server cannot answer: {why}"),
+        }
+    }
+}
+
+/// The REST API.
+impl TeamClient {
+    /// Lists the memories below a prefix, which ends with a slash or is empty.
+    pub(crate) fn list(&self, prefix: &str) -> Result<Vec<ServerMemory>, TeamFailure> {
+        #[derive(Deserialize)]
+        struct Page {
+            data: Vec<ServerMemory>,
+            next_page: Option<String>,
+        }
+        let mut all = Vec::new();
+        let mut page: Option<String> = None;
+        loop {
+            let mut query = vec![format!("path_prefix={}", encode(prefix))];
+            query.extend(page.iter().map(|page| format!("page={}", encode(page))));
+            let listed: Page = parse(&self.ask("GET", &format!("/v1/memories?{}", query.join("&")), &[], None)?)?;
+            all.extend(listed.data);
+            match listed.next_page {
+                Some(next) if page.as_ref() != Some(&next) => page = Some(next),
+                _ => return Ok(all),
+            }
+        }
+    }
+
+    /// Reads the text of a memory.
+    pub(crate) fn read(&self, name: &str) -> Result<String, TeamFailure> {
+        #[derive(Deserialize)]
+        struct Memory {
+            content: String,
+            content_encoding: String,
+        }
+        let memory: Memory = parse(&self.ask("GET", &format!("/v1/memories/{}", encode(name)), &[], None)?)?;
+        if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::Refused("not valid UTF-8".into())) }
+    }
+
+    /// Creates a memory; fails with a conflict if it exists with another text.
+    pub(crate) fn create(&self, name: &str, text: &str) -> Result<(), TeamFailure> {
+        let body = json!({ "content": text }).to_string();
+        let headers = [("if-none-match", "*"), ("content-type", "application/json")];
+        self.ask("PUT", &format!("/v1/memories/{}", encode(name)), &headers, Some(&body)).map(drop)
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<String, TeamFailure> {
+        let reply = self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?;
+        let why = || {
+            let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
+            let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
+            format!("{detail} (status {})", reply.status)
+        };
+        match reply.status {
+            200..=299 => Ok(reply.body),
+            409 | 412 => Err(TeamFailure::Conflict),
+            429 | 500..=599 => Err(TeamFailure::Unavailable(why())),
+            _ => Err(TeamFailure::Refused(why())),
+        }
+    }
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {
+    serde_json::from_str(body).map_err(|error| TeamFailure::Unavailable(format!("unexpected answer: {error}")))
+}
+
+/// The characters of a name that are encoded in a URL. Slashes stay.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+fn encode(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
+}

@@ -1,0 +1,185 @@
+//! `memdir install HOST --server URL`: every host is connected to a real server, checked, and disconnected without a trace.
+
+use crate::{
+    home::{Home, feed, files_below},
+    mcp_callers::token,
+    web::Web,
+};
+use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _};
+
+/// The hosts whose settings have servers over HTTP.
+const HOSTS: [&str; 9] = ["claude-code", "codex", "gemini", "cursor", "vscode", "opencode", "zed", "windsurf", "copilot-cli"];
+
+/// A server with a token, which is in a file of another machine.
+fn connected() -> (Home, Web, Home) {
+    let server = Home::new();
+    let (ada, _) = token(&server, &["ada", "shop", "bank"]);
+    let web = Web::start_bare(&server, &[]);
+    let home = Home::new();
+    fs::write(home.path("token"), format!("{ada}\n")).unwrap();
+    (server, web, home)
+}
+
+fn url(web: &Web) -> String {
+    format!("http://{}", web.address)
+}
+
+/// All files of the user except memdir's own.
+fn files(home: &Home) -> BTreeMap<String, String> {
+    let own = |name: &String| !name.starts_with("home/") && !name.starts_with(".cache/") && name != "token";
+    let names = files_below(&home.path("")).into_iter().filter(own);
+    names.map(|name| (name.clone(), fs::read_to_string(home.path(&name)).unwrap())).collect()
+}
+
+fn succeed(home: &Home, args: &[&str]) {
+    let output = home.bare(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+}
+
+/// What the doctor says about the team server.
+fn doctor(home: &Home) -> Vec<(String, String)> {
+    let output = home.bare(&["doctor", "--json"]).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["hosts"].as_array().unwrap().iter().flat_map(|host| host["findings"].as_array().unwrap());
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let team = findings.filter(|finding| text(&finding["what"]).ends_with("team server"));
+    team.map(|finding| (text(&finding["level"]), text(&finding["seen"]))).collect()
+}
+
+#[test]
+fn every_host_is_connected_checked_and_disconnected_without_a_trace() {
+    let (_server, web, home) = connected();
+    let (url, file) = (url(&web), home.path("token"));
+    let accepted = ("ok".to_owned(), format!("{url} runs memdir {} and accepts the token", env!("CARGO_PKG_VERSION")));
+    let before = files(&home);
+    for host in HOSTS {
+        succeed(&home, &["install", host]);
+        let with_own = files(&home);
+        succeed(&home, &["install", host, "--server", &url, "--token-file", file.to_str().unwrap(), "--project", "shop"]);
+        assert_eq!(doctor(&home), [accepted.clone()], "{host}");
+        let receipts = fs::read_to_string(home.path("home/installed.json")).unwrap();
+        assert!(!receipts.contains("mdt_"), "{host}: a receipt has no token");
+        for name in files(&home).keys().filter(|name| !with_own.contains_key(*name)) {
+            assert_eq!(fs::metadata(home.path(name)).unwrap().permissions().mode() & 0o077, 0, "{host}: {name}");
+        }
+        succeed(&home, &["uninstall", host, "--server"]);
+        assert_eq!(files(&home), with_own, "{host}");
+        succeed(&home, &["install", host, "--server", &format!("{url}/mcp"), "--token-file", file.to_str().unwrap()]);
+        succeed(&home, &["uninstall", host]);
+        assert_eq!(files(&home), before, "{host}");
+        succeed(&home, &["install", host, "--server", &url]);
+        let [(level, seen)] = &doctor(&home)[..] else { panic!("{host}") };
+        assert!(
+            level == "note" && seen.starts_with(&format!("{url} can be reached; ")) && seen.ends_with(" signs in by itself"),
+            "{host}: {seen}"
+        );
+        succeed(&home, &["uninstall", "--all"]);
+        assert_eq!(files(&home), before, "{host}");
+    }
+}
+
+#[test]
+fn a_project_gets_no_token_and_a_preview_shows_none() {
+    let (_server, web, home) = connected();
+    let (url, file) = (url(&web), home.path("token"));
+    let install = |args: &[&str]| home.run_bare(&[&["install", "claude-code", "--server", &url][..], args].concat()).replace(&url, "[URL]");
+    let before = files(&home);
+    insta::assert_snapshot!(install(&["--scope", "project", "--token-file", file.to_str().unwrap()]), @"
+    -- stderr
+    error: a token must not be in the settings of a project, which may be committed
+    hint: use --token-env NAME, or omit the token to sign in in the host
+    -- exit 2
+    ");
+    let shown = install(&["--token-file", file.to_str().unwrap(), "--dry-run"]);
+    assert!(shown.contains("Bearer TOKEN") && !shown.contains("mdt_"), "{shown}");
+    assert_eq!(files(&home), before);
+    insta::assert_snapshot!(install(&["--scope", "project", "--token-env", "TEAM_TOKEN"]), @"
+    Claude Code (project): done
+      [HOME]/work/.mcp.json created
+      Set TEAM_TOKEN to your token where Claude Code starts. Start a new session; /mcp lists memdir.
+    ");
+    insta::assert_snapshot!(fs::read_to_string(home.path("work/.mcp.json")).unwrap().replace(&url, "[URL]"), @r#"
+    {
+      "mcpServers": {
+        "memdir-team": {
+          "type": "http",
+          "url": "[URL]/mcp",
+          "headers": {
+            "Authorization": "Bearer ${TEAM_TOKEN}"
+          }
+        }
+      }
+    }
+    "#);
+    let unset = format!("{url} can be reached; TEAM_TOKEN is not set here, so the token was not checked");
+    assert_eq!(doctor(&home), [("note".to_owned(), unset)]);
+}
+
+#[test]
+fn what_cannot_work_is_an_error_and_changes_nothing() {
+    let (_server, web, home) = connected();
+    let (url, file) = (url(&web), home.path("token"));
+    let before = files(&home);
+    let install = |args: &[&str]| home.run_bare(&[&["install"][..], args].concat()).replace(&url, "[URL]");
+    insta::assert_snapshot!(install(&["claude-desktop", "--server", &url]), @"
+    -- stderr
+    error: Claude Desktop has no servers over HTTP in its settings
+    hint: add the URL in Claude Desktop under Settings > Connectors > Add custom connector; no file was changed
+    -- exit 2
+    ");
+    insta::assert_snapshot!(install(&["zed", "--server", &url, "--token-env", "TEAM_TOKEN"]), @"
+    -- stderr
+    error: Zed cannot read a token from an environment variable
+    hint: use --token-file FILE, or omit the token to sign in; no file was changed
+    -- exit 2
+    ");
+    insta::assert_snapshot!(install(&["codex", "--server", "http://memory.example.org"]), @r#"
+    -- stderr
+    error: "http://memory.example.org" is not the URL of a server
+    hint: use a URL with https, such as https://memory.example.org; http only for this machine
+    -- exit 2
+    "#);
+    insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-env", "a b"]), @r#"
+    -- stderr
+    error: "a b" is not the name of an environment variable
+    hint: use a name such as MEMDIR_TEAM_TOKEN
+    -- exit 2
+    "#);
+    insta::assert_snapshot!(install(&["windsurf", "--server", &url, "--scope", "project"]), @"
+    -- stderr
+    error: Windsurf does not have project settings
+    hint: omit --scope project; no file was changed
+    -- exit 2
+    ");
+    fs::write(&file, "mdt_0000000000000000000000").unwrap();
+    insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-file", file.to_str().unwrap()]), @"
+    -- stderr
+    error: the server does not accept the token: missing or unknown bearer token
+    hint: ask its operator for another token; no file was changed
+    -- exit 1
+    ");
+    let typed = feed(&mut home.bare(&["install", "codex", "--server", &url, "--token-file", "-"]), b"short\n");
+    insta::assert_snapshot!(home.tell(&[], typed), @"
+    -- stderr
+    error: a token must have at least 16 ASCII characters and no spaces; create one with: openssl rand -hex 32
+    hint: get a token with: memdir token add PERSON, on the server
+    -- exit 2
+    ");
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn a_server_that_is_gone_or_refuses_is_reported() {
+    let (server, web, home) = connected();
+    let (url, file) = (url(&web), home.path("token"));
+    succeed(&home, &["install", "codex", "--server", &url, "--token-file", file.to_str().unwrap()]);
+    let listed = server.json(&["token", "list"]);
+    server.ok(&["token", "revoke", listed["tokens"][0]["id"].as_str().unwrap()]);
+    let refused = format!("{url} does not accept the token: missing or unknown bearer token");
+    assert_eq!(doctor(&home), [("bad".to_owned(), refused)]);
+    drop(web);
+    let [(level, seen)] = &doctor(&home)[..] else { panic!() };
+    assert!(level == "bad" && seen.starts_with(&format!("cannot be reached: {url}: ")), "{seen}");
+    let again = home.run_bare(&["install", "gemini", "--server", &url, "--token-file", file.to_str().unwrap()]);
+    assert!(again.contains("the server cannot be reached now: ") && again.contains("memdir doctor"), "{again}");
+}
