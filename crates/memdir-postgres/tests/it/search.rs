@@ -2,7 +2,8 @@
 
 use crate::support::{TENANT, TestDatabase, path, query};
 use memdir_core::{
-    Actor, Delete, Embedder, Index, IndexPool, Memdir, MountInfo, Phrase, Recall, Search, Searcher, SystemClock, Write, WriteMode,
+    Actor, Delete, Embedder, Index, IndexPool, Memdir, MountInfo, Phrase, Recall, Search, Searcher, Store as _, SystemClock, Write,
+    WriteMode,
 };
 use memdir_index::TantivyIndex;
 use memdir_postgres::{Database, DatabaseSettings, NamespaceMount, PostgresStore};
@@ -34,7 +35,8 @@ fn connect(test: &TestDatabase) -> Database {
 }
 
 fn write(memdir: &Memdir, name: &str, text: &str) {
-    let write = Write { mode: WriteMode::Replace, ..Write::create(path(name), text) };
+    let mode = if memdir.store().get(&path(name)).unwrap().is_some() { WriteMode::Replace } else { WriteMode::Create };
+    let write = Write { mode, ..Write::create(path(name), text) };
     memdir.write(&write).unwrap();
 }
 
@@ -76,6 +78,25 @@ fn a_search_and_a_recall_see_every_acknowledged_change_of_every_replica() {
         write(&first, "user/tea", &format!("Ada drinks tea number {round} with bergamot{round}.\n"));
         assert_eq!(found(&second, &format!("bergamot{round}")), ["user/tea.md"]);
     }
+}
+
+#[test]
+fn a_change_on_one_replica_is_hinted_to_the_others() {
+    let Some(test) = TestDatabase::new() else { return };
+    let store = test.store("projects/shop");
+    let other = connect(&test);
+    let listening = crate::support::open(&other, "projects/shop");
+    let (woken, is_woken) = std::sync::mpsc::channel();
+    let wake = Arc::new(move || {
+        let _ = woken.send(());
+    });
+    let guard = listening.sequence().unwrap().on_change(wake).unwrap();
+    is_woken.recv().unwrap();
+    // The first wake says that the connection is there; from now on hints arrive.
+    crate::support::put(&store, "plan.md", "x").unwrap();
+    is_woken.recv().unwrap();
+    drop(guard);
+    assert!(is_woken.recv().is_err(), "the listener is gone");
 }
 
 #[test]
