@@ -16,6 +16,7 @@ mod rest;
 mod router;
 mod sessions;
 mod usage;
+mod visitor;
 
 pub(crate) use access::AccessControl;
 pub(crate) use body::{BodyBudget, read_body};

@@ -12,9 +12,7 @@ use super::{
 };
 use crate::{
     call::{CallFailure, CallKind, CallSlots, run_blocking},
-    catalog::PromptSection,
     mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession},
-    subscriptions::Subscriptions,
     workers::WorkerPool,
 };
 use axum::{
@@ -24,7 +22,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http_body_util::Full;
-use memdir_core::{Access, Memdir, internal::store::stop::Stop};
+use memdir_core::internal::store::stop::Stop;
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
     streamable_http_server::{SessionId, SessionManager as _, session::local::LocalSessionManager},
@@ -55,20 +53,6 @@ pub(super) struct CallerState {
     pub(super) slots: Arc<CallSlots>,
     pub(super) bodies: BodyBudget,
     sessions: SessionTable,
-}
-
-/// A caller's space for the pages, and the limits of the caller.
-pub(crate) struct Visitor {
-    pub(crate) memdir: Memdir,
-    pub(crate) may_write: bool,
-    pub(crate) section: Option<PromptSection>,
-    pub(crate) subscriptions: Arc<Subscriptions>,
-    pub(crate) slots: Arc<CallSlots>,
-    pub(crate) bodies: BodyBudget,
-    /// Cancelled when the caller may no longer see the space.
-    pub(crate) shutdown: CancellationToken,
-    /// Keeps the space open.
-    pub(crate) in_use: Option<InUse>,
 }
 
 /// The services of all callers.
@@ -156,35 +140,6 @@ impl HttpEndpoint {
         let waits_for_news = is_event_stream && (method == Method::GET || (session.is_none() && begun.is_none()));
         let uses = [space, in_session].map(|in_use| if waits_for_news { in_use.map(InUse::into_stream) } else { in_use });
         Ok(response.map(|body| guarded(Body::new(body), (uses, held))))
-    }
-
-    /// Opens the space of a caller for the pages. Fails if it has no memories, only tools of another system.
-    pub(super) async fn visitor(&self, caller: &HttpCaller) -> Result<Visitor, Response> {
-        let state = self.caller(caller.id);
-        let (service, in_use) = self.service(caller, &state).await?;
-        let server = &service.server;
-        let (Some(space), Some(subscriptions)) = (server.catalog().resources(), server.subscriptions()) else {
-            return Err(text(StatusCode::NOT_FOUND, "this server has no pages: it serves the tools of another system"));
-        };
-        // The space may be opened again.
-        let opened =
-            run_blocking(&server.workers, (&state.slots, CallKind::Read), Stop::default(), std::future::pending(), move || space());
-        let memdir = match opened.await {
-            Ok(Ok(memdir)) => memdir,
-            Ok(Err(why)) => return Err(text(StatusCode::FORBIDDEN, why)),
-            Err(failure) => return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &failure.to_string())),
-        };
-        let is_writable = memdir.store().mounts().iter().any(|mount| mount.access == Access::ReadWrite);
-        Ok(Visitor {
-            memdir,
-            may_write: is_writable && server.catalog().can_write(),
-            section: server.catalog().section().cloned(),
-            subscriptions: subscriptions.clone(),
-            slots: state.slots.clone(),
-            bodies: state.bodies.clone(),
-            shutdown: server.shutdown.clone(),
-            in_use,
-        })
     }
 
     /// Returns the threads that blocking work runs on.

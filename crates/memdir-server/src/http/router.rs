@@ -5,12 +5,13 @@ use super::{
     body::{self, BodyBudget, ReservedBody},
     caller::{CallerId, HttpCaller},
     connections::Connection,
-    endpoint::{HttpEndpoint, Visitor},
+    endpoint::HttpEndpoint,
     layers::limit_request,
     options::{HttpOptions, ReadinessCheck},
     rate::{RateLimiter, WRONG_TOKEN_COST},
     response::{json, retry_later, rpc_error, text, with_header},
     rest,
+    visitor::Visitor,
 };
 use crate::{
     mcp::{ConnectionId, malformed_initialize, not_a_message},
@@ -115,7 +116,7 @@ impl HttpState {
 
     /// Opens the space of a caller.
     pub(crate) async fn visitor(&self, caller: &HttpCaller) -> Result<Visitor, Response> {
-        self.endpoint.visitor(caller).await
+        Visitor::open(&self.endpoint, caller).await
     }
 
     /// Returns the identity provider, if there is one.

@@ -65,7 +65,7 @@ pub(super) async fn enter(
     if method != Method::GET && method != Method::POST && method != Method::HEAD {
         return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"));
     }
-    let place = request.uri().path().strip_prefix(BASE).unwrap_or_default().trim_start_matches('/');
+    let place = request.uri().path().strip_prefix(BASE).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
     if let Some(asset) = assets::respond(place) {
         return Ok(asset);
     }
@@ -118,8 +118,8 @@ fn is_navigation(headers: &HeaderMap) -> bool {
 impl ServerPages {
     /// Lets the person with the token of the cookie in.
     async fn visit(&self, connection: &Connection, headers: &HeaderMap) -> Result<Visit, Refused> {
-        let Some(token) = cookie_values(headers, TOKEN).next() else { return Err(Refused::SignIn) };
-        let id = self.http.identify(token, connection.peer()).await?;
+        let Some(token) = cookie_values(headers, TOKEN).next().map(decode) else { return Err(Refused::SignIn) };
+        let id = self.http.identify(&token, connection.peer()).await?;
         if !connection.assign(id) {
             return Err(Refused::Response(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests")));
         }
@@ -142,7 +142,7 @@ impl ServerPages {
         };
         Ok(Visit {
             space,
-            csrf: form_token(token),
+            csrf: form_token(&token),
             subscriptions: visitor.subscriptions,
             slots: visitor.slots,
             bodies: visitor.bodies,
@@ -209,7 +209,7 @@ fn is_local(headers: &HeaderMap) -> bool {
 
 /// Returns the cookies of a person who has signed in.
 pub(super) fn session_cookies(token: &str, project: &str, headers: &HeaderMap) -> [String; 2] {
-    [set(TOKEN, token, "Strict", headers), set(PROJECT, &encode(project), "Strict", headers)]
+    [set(TOKEN, &encode(token), "Strict", headers), set(PROJECT, &encode(project), "Strict", headers)]
 }
 
 pub(super) fn with_cookies(mut response: Response, cookies: &[String]) -> Response {

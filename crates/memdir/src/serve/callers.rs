@@ -164,7 +164,7 @@ impl CallerDirectory for TokenCallers {
     fn check(&self) -> Result<(), String> {
         let Some(why) = self.live.invalid() else { return Ok(()) };
         // A server that never had tokens has none to withdraw; it stays as open as it was started.
-        if !self.registry().had_tokens {
+        if !self.registry().has_callers() {
             return Ok(());
         }
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,6 +266,11 @@ impl Registry {
         }
         self.had_tokens |= !self.callers.is_empty();
         self.revision += 1;
+    }
+
+    /// Returns whether callers other than the owner are accepted, or were since the server started.
+    fn has_callers(&self) -> bool {
+        self.had_tokens || self.settings.config.oauth.is_some()
     }
 
     /// Returns what a caller has access to, if it is a current one.

@@ -74,6 +74,7 @@ mod status;
 mod talk;
 mod team;
 mod team_isolation;
+mod team_oauth;
 mod team_server;
 mod team_torture;
 mod terminal;
