@@ -123,10 +123,17 @@ addEventListener("keydown", (event) => {
 });
 
 // Live updates: shows what other writers changed, without taking away what the person is doing.
-async function refresh() {
+const isBusy = () => draft || isTyping() || document.querySelector(".selected, form[data-choice]");
+const sayChanged = () => say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
+async function refresh(kind) {
   const response = await fetch(location.href, { headers: { accept: "text/html" } });
   if (!response.ok) return;
   const parsed = new DOMParser().parseFromString(await response.text(), "text/html");
+  // A row may have been selected, or a field entered, while the server answered.
+  if (isBusy()) {
+    if (kind === "change") sayChanged();
+    return;
+  }
   const open = [...document.querySelectorAll("main details")].map((one) => one.open);
   document.getElementById("main").replaceChildren(...parsed.getElementById("main").childNodes);
   document.querySelectorAll("main details").forEach((one, n) => (one.open = open[n] ?? one.open));
@@ -135,14 +142,13 @@ async function refresh() {
 }
 let hasEnded = false;
 function hear(kind) {
-  const isBusy = draft || isTyping() || document.querySelector(".selected, form[data-choice]");
   if (kind === "end") {
     hasEnded = true;
     say("memdir has stopped. Open the page again with: memdir ui");
-  } else if (isBusy) {
-    if (kind === "change") say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
+  } else if (isBusy()) {
+    if (kind === "change") sayChanged();
     // A page that answers a form has no address of its own.
-  } else if (!document.body.hasAttribute("data-answer")) refresh();
+  } else if (!document.body.hasAttribute("data-answer")) refresh(kind);
 }
 // A browser opens only six connections to a server, so one tab listens and tells the others.
 if (window.EventSource && navigator.locks) {
