@@ -11,6 +11,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
+use memdir_core::internal::base::raw;
 use memdir_server::{PageDreams, PageOptions, PageSpace, ServeError, Viewer, serve_page};
 use source::LocalSource;
 use std::{
@@ -20,6 +21,7 @@ use std::{
 };
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    raw::return_large_blocks();
     let opened = spaces::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(io::stderr(), "memdir: {}", visible(note));
