@@ -62,6 +62,15 @@ await story(async (browser) => {
   await page.click("ol.changes li:first-child button");
   assert.match(memdir("read", "notes/deploy"), /Friday/);
 
+  // A decision in the inbox, and its undo.
+  await page.goto(`${base}/inbox`);
+  const candidates = await page.locator("section.card").count();
+  await page.click("section.card button.main");
+  assert.equal(await page.locator("section.card").count(), candidates - 1);
+  await page.click(".done button");
+  await page.goto(`${base}/inbox`);
+  assert.equal(await page.locator("section.card").count(), candidates);
+
   // A session that the server does not know: another browser's cookie, or one of a server that has ended.
   await stranger.addCookies([{ ...cookie, value: "0".repeat(64) }]);
   assert.equal((await outside.goto(`${base}/`)).status(), 401);

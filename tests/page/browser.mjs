@@ -60,6 +60,9 @@ export async function watched(browser, options = {}) {
   return context;
 }
 
+/// Does something that is answered with a new page, and waits for that page: an old one may show the same words already.
+export const answered = (page, act) => Promise.all([page.waitForEvent("domcontentloaded"), act()]);
+
 /// Checks a page with axe in both colour schemes.
 export async function check(page, what) {
   for (const colorScheme of ["light", "dark"]) {

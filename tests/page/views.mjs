@@ -15,8 +15,11 @@ await story(async (browser) => {
     await fits(page, name);
     await steady(page, name);
     await focusIsVisible(page, name);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await fits(page, `${name} on a phone`);
+    // A phone, a zoom of 200 % and one of 400 %, at which WCAG asks for pages that need no scrolling in two directions.
+    for (const width of [390, 640, 320]) {
+      await page.setViewportSize({ width, height: 844 });
+      await fits(page, `${name} at ${width} px`);
+    }
     await page.setViewportSize({ width: 1280, height: 900 });
   }
   // Where the last conversation ended.

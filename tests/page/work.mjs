@@ -1,6 +1,6 @@
 // What a person does: search as you type, edit against another writer, undo, the inbox, two tabs, live updates, keys.
 import assert from "node:assert/strict";
-import { base, check, memdir, start, story, watched } from "./browser.mjs";
+import { answered, base, check, memdir, start, story, watched } from "./browser.mjs";
 
 await story(async (browser) => {
   const context = await watched(browser);
@@ -56,7 +56,7 @@ await story(async (browser) => {
   await page.keyboard.press("u");
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/tea"), /white tea/);
-  await page.click(".head button");
+  await answered(page, () => page.click(".head button"));
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/tea"), /oolong/);
 

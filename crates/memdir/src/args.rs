@@ -1979,6 +1979,7 @@ pub(crate) enum BenchWhat {
     Search(BenchSearch),
     Index(BenchIndex),
     Recall(BenchRecall),
+    Dream(BenchDream),
     Replay(BenchReplay),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
@@ -2060,6 +2061,23 @@ pub(crate) struct BenchRecall {
     /// Number of messages of each length
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) messages: u32,
+}
+
+/// Benchmark plans of `memdir dream` for generated memories
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Imports generated memories into a temporary directory, or into --dir, which
+must be empty and is kept. A tenth of them are copies, and a tenth have
+relative dates. The time of a plan is compared with that of indexing the same
+memories, and with a plan for a tenth of them.
+
+Examples:
+  memdir bench dream
+  memdir bench dream --files 1000 --json")]
+pub(crate) struct BenchDream {
+    /// Number of memories
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    pub(crate) files: u32,
 }
 
 /// Measure how well recall and rules find planted facts in generated conversations

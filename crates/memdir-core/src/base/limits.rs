@@ -174,11 +174,15 @@ pub const DREAM_FILE_BYTES: u64 = 1 << 20;
 pub const DREAM_BYTES: u64 = 256 << 20;
 /// Operations of one plan. A person reads every one of them.
 pub const DREAM_OPERATIONS: usize = 1_000;
+/// Changes of the history in which a dream looks for the day on which a line was written.
+pub const DREAM_CHANGES: usize = 50_000;
 /// Bytes of a plan or of a list of operations.
 pub const DREAM_PLAN_BYTES: usize = 32 << 20;
 /// Bytes of a memory's body above which a dream proposes to split it: twice what a recall shows.
 pub const DREAM_LONG_BYTES: usize = 2 * RECALL_BYTES;
 /// Bytes of one piece of material for a model: about 8,000 tokens, so that its answer can repeat most of it.
 pub const DREAM_PIECE_BYTES: usize = 32 << 10;
+/// Bytes of one memory that a model reads in a piece. What is longer is cut, and the model may not rewrite it.
+pub const DREAM_SHOWN_BYTES: usize = DREAM_PIECE_BYTES / 4;
 /// Pieces of material for a model.
 pub const DREAM_PIECES: usize = 40;

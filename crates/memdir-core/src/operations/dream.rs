@@ -265,6 +265,12 @@ impl DreamChange {
 }
 
 impl DreamPlan {
+    /// A plan of no memories, without operations.
+    pub(super) fn empty() -> DreamPlan {
+        let made = Timestamp::UNIX_EPOCH;
+        DreamPlan { made, memories: 0, bytes: 0, logs_through: None, operations: Vec::new(), notes: Vec::new() }
+    }
+
     /// The plan as it is shown, with secrets redacted. The file of a plan has the texts that are written.
     pub fn redacted(mut self) -> DreamPlan {
         for change in self.operations.iter_mut().flat_map(|operation| &mut operation.changes) {

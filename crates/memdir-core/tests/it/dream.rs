@@ -401,3 +401,99 @@ fn archived_memories_are_found_only_on_request_and_not_recalled() {
     desk.caller.memdir.write(&Write::create(crate::operations::path("archive/old"), "x\n").mode(WriteMode::Replace)).unwrap();
     assert!(!fs::read_to_string(desk.root.join("MEMORY.md")).unwrap_or_default().contains("archive/old"));
 }
+
+/// A few operations on many files are many changes: the limit counts files, and bytes.
+#[test]
+fn the_limit_counts_files_and_bytes_and_not_operations() {
+    let name = |group: usize, n: usize| format!("g{group}-{n}");
+    let texts: Vec<(String, String)> = (0..20)
+        .map(|at| (format!("{}.md", name(at / 4, at % 4)), format!("Fact {} about subsystem alpha{at} on port {}.\n", at / 4, 3_000 + at)))
+        .collect();
+    let (top, memdir) = store_of(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let merge = |group: usize, count: usize| {
+        let text: String = (0..=count).map(|n| texts[group * 4 + n].1.clone()).collect();
+        let from: Vec<String> = (1..=count).map(|n| name(group, n)).collect();
+        serde_json::json!({ "action": "merge", "into": name(group, 0), "from": from, "text": text })
+    };
+    let plan = |counts: &[usize]| {
+        let list: Vec<_> = counts.iter().enumerate().map(|(group, count)| merge(group, *count)).collect();
+        memdir.plan_from_operations(&serde_json::json!(list).to_string()).unwrap().0
+    };
+    let before = bytes(top.path());
+    // Three operations on twelve of twenty memories.
+    let error = memdir.apply_dream(&ApplyDream { plan: &plan(&[3, 3, 3]), limit_percent: None }).unwrap_err().to_string();
+    assert!(error.starts_with("plan: it changes 12 of 20 memories ("), "{error}");
+    assert_eq!(bytes(top.path()), before);
+    // Five operations on ten memories are always allowed.
+    let applied = memdir.apply_dream(&ApplyDream { plan: &plan(&[1, 1, 1, 1, 1]), limit_percent: None }).unwrap();
+    assert_eq!(applied.applied.len(), 5);
+    // Six operations on six of forty memories, which have most of the bytes.
+    let mut files: Vec<(String, String)> = (0..34).map(|n| (format!("s{n}.md"), format!("Small fact {n}.\n"))).collect();
+    files.extend((0..6).map(|n| (format!("l{n}.md"), format!("Large fact {n}.\n").repeat(50))));
+    let (_top, memdir) = store_of(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let list: Vec<_> = (0..6).map(|n| serde_json::json!({ "action": "archive", "path": format!("l{n}") })).collect();
+    let (plan, _) = memdir.plan_from_operations(&serde_json::json!(list).to_string()).unwrap();
+    let error = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err().to_string();
+    assert!(error.starts_with("plan: it changes 6 of 40 memories (90 % of the memories or bytes)"), "{error}");
+    assert_eq!(memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: Some(90) }).unwrap().applied.len(), 6);
+}
+
+/// Every plan that is kept can be read again: what cannot be written is omitted, and what does not fit comes with the next plan.
+#[test]
+fn a_plan_never_has_what_its_file_cannot_say() {
+    let text = "---\nname: Road\n---\n\nThe deploy day of the billing service is Tuesday at noon.\n";
+    let (_top, memdir) = store_of([("road.md", text), ("\u{1680}road.md", text), ("empty.md", "# Idea\n")]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    assert_eq!(titles(&plan), ["archive empty (empty): empty has a heading and no text"]);
+    let note = "omitted proposals: 1; they would write a secret, or a file that is read-only, too large, or has a name that cannot be written in a plan";
+    assert_eq!(plan.notes, [note]);
+    // Long memories whose parts do not fit into the file of one plan.
+    let chapter = |n: usize| format!("## Chapter {n}\n\n{}", "A line of a chapter with a number, which is 4711.\n".repeat(5_000));
+    let long: String = (0..4).map(chapter).collect();
+    let files: Vec<(String, String)> = (0..18).map(|n| (format!("b{n}.md"), format!("# Book {n}\n\n{long}"))).collect();
+    let (top, memdir) = store_of(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let read = parse(&render(&plan)).unwrap();
+    assert!(!read.operations.is_empty() && read.operations.len() < 18, "{}", read.operations.len());
+    assert!(plan.notes.iter().any(|note| note.starts_with("proposals for the next plan: ")), "{:?}", plan.notes);
+    memdir.apply_dream(&ApplyDream { plan: &read, limit_percent: Some(100) }).unwrap();
+    assert!(bytes(top.path()).contains_key("b0/chapter-0.md"));
+}
+
+/// What is archived replaces nothing, and nothing is replaced by it.
+#[test]
+fn an_archived_memory_replaces_nothing() {
+    let desk = crate::support::native();
+    put(&desk.root.join("old.md"), "The okapi budget is in the vault.\n");
+    put(&desk.root.join("mine.md"), "---\nsuperseded_by: archive/new\n---\n\nThe tapir budget is in the vault.\n");
+    put(&desk.root.join("archive/new.md"), "---\nsupersedes: [old]\n---\n\nThe okapi budget is in the bank.\n");
+    for (query, name) in [("okapi budget vault", "old"), ("tapir budget vault", "mine")] {
+        let found = desk.text("memory_search", serde_json::json!({ "query": query }));
+        assert!(found.contains(name) && !found.contains("supersede") && !found.contains("archive/new"), "{found}");
+    }
+    let plan = desk.caller.memdir.dream(&Dream::default()).unwrap();
+    assert_eq!(titles(&plan), [""; 0]);
+}
+
+/// An import of many memories is one change: the plan reads the history once, however many memories have dates.
+#[test]
+fn the_history_is_read_once_for_all_dates() {
+    let top = TempDir::new().unwrap();
+    let memdir = open(top.path());
+    let written = |n: usize| memdir_core::Incoming { name: format!("n{n}"), text: format!("The freeze of gate {n} began yesterday.\n") };
+    let dated = |n: usize| memdir_core::Incoming {
+        name: format!("d{n}"),
+        text: format!("---\nmodified: 2026-03-05\n---\n\nThe freeze of door {n} began yesterday.\n"),
+    };
+    let memories = (0..50).map(written).chain((0..50).map(dated)).collect();
+    memdir.import(&memdir_core::Import { memories, ..Default::default() }).unwrap();
+    memdir.write(&Write::create(crate::operations::path("own"), "The freeze of the gate began yesterday.\n")).unwrap();
+    memdir.write(&Write::create(crate::operations::path("own"), "It ends next Friday.\n").mode(WriteMode::Append)).unwrap();
+    let journal = fs::read(top.path().join("journal/changes.log")).unwrap();
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    // The time of an import is not that of its texts; their own dates count.
+    assert_eq!(plan.operations.len(), 51, "{:#?}", titles(&plan));
+    let own = plan.operations.iter().find(|operation| operation.title() == "update own").unwrap();
+    assert_eq!(own.why, "own: \"yesterday\" is \"on 2026-08-31\", \"next Friday\" is \"on 2026-09-04\"");
+    assert_eq!(fs::read(top.path().join("journal/changes.log")).unwrap(), journal, "making a plan writes nothing");
+}

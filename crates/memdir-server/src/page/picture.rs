@@ -43,30 +43,29 @@ pub(super) struct Neighbour {
     pub(super) relation: Relation,
 }
 
-/// The width of the picture; the stylesheet scales it.
-const WIDTH: usize = 720;
+/// The width of the picture; the stylesheet scales it. On a phone it is as wide as the page, so that names stay readable.
+const WIDTH: usize = 400;
 /// The height of one row.
 const ROW: usize = 34;
 /// Characters of a name that fit.
-const MAX_CHARS: usize = 30;
+const MAX_CHARS: usize = 38;
 
-/// Draws the memory on the left and its neighbours in rows on the right, so that no label can overlap another.
+/// Draws the memory above its neighbours, one in each row, so that no label can overlap another.
 pub(super) fn draw(name: &str, neighbours: &[Neighbour]) -> Markup {
-    let height = neighbours.len() * ROW + ROW;
-    let middle = height / 2;
+    let height = neighbours.len() * ROW + 2 * ROW;
     html! {
         svg.graph viewBox=(format!("0 0 {WIDTH} {height}")) role="group" aria-label=(format!("Neighbours of {name}")) {
             @for (n, one) in neighbours.iter().enumerate() {
-                @let y = ROW + n * ROW;
-                path class=(one.relation.class()) fill="none" d=(format!("M 250 {middle} C 330 {middle} 330 {y} 410 {y}")) {}
+                @let y = 2 * ROW + n * ROW;
+                path class=(one.relation.class()) fill="none" d=(format!("M 12 {ROW} C 12 {y} 20 {y} 52 {y}")) {}
             }
-            circle.own cx="250" cy=(middle) r="6" {}
-            text.own x="238" y=(middle + 5) text-anchor="end" { (ellipsis(name, MAX_CHARS)) }
+            circle.own cx="12" cy=(ROW) r="6" {}
+            text.own x="26" y=(ROW + 5) { (ellipsis(name, MAX_CHARS)) }
             @for (n, one) in neighbours.iter().enumerate() {
-                @let y = ROW + n * ROW;
+                @let y = 2 * ROW + n * ROW;
                 a href=(one.url) {
-                    circle class=(one.relation.class()) cx="410" cy=(y) r="6" {}
-                    text x="424" y=(y + 5) { (ellipsis(&one.name, MAX_CHARS)) }
+                    circle class=(one.relation.class()) cx="52" cy=(y) r="6" {}
+                    text x="66" y=(y + 5) { (ellipsis(&one.name, MAX_CHARS)) }
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 mod audit;
 mod changes;
+mod dream;
 mod generate;
 mod index;
 mod planted;
@@ -27,6 +28,7 @@ pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> 
         BenchWhat::Search(args) => search::run(args, dir),
         BenchWhat::Index(args) => index::run(args, dir),
         BenchWhat::Recall(args) => recall::run(args, dir),
+        BenchWhat::Dream(args) => dream::run(args, dir),
         BenchWhat::Replay(args) => replay::run(args, dir),
         BenchWhat::TortureWorker(args) => worker::run(args),
     }

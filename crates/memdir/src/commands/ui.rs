@@ -12,6 +12,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
+use memdir_core::internal::base::raw;
 use memdir_server::{PageDreams, PageOptions, PageSpace, PromptSection, ServeError, Viewer, serve_page};
 use source::LocalSource;
 use std::{
@@ -21,6 +22,7 @@ use std::{
 };
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+    raw::return_large_blocks();
     let opened = spaces::open(settings, scope)?;
     for note in &opened.notes {
         let _ = writeln!(io::stderr(), "memdir: {}", visible(note));

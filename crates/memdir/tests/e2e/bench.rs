@@ -74,3 +74,18 @@ fn recalls_are_measured_in_a_process_that_stays_and_as_a_hook() {
     assert!(times.iter().all(|one| one["p50"].as_f64().unwrap() > 0.0), "{printed:#}");
     assert_eq!(times[4]["ratio"]["of"], "/bin/true");
 }
+
+/// The cost of a plan is reported beside that of the index, for two numbers of memories.
+#[test]
+fn plans_are_measured_against_the_index() {
+    let home = Home::new();
+    let output = home.bare(&["bench", "dream", "--files", "200", "--json"]).output().unwrap();
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{printed:#}");
+    let sizes = printed["sizes"].as_array().unwrap();
+    let of = |key: &str| sizes.iter().map(|size| size[key].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(of("files"), [20, 200]);
+    // A merge for each copy, a date for each tenth memory, and two empty ones.
+    assert_eq!(of("operations"), [5, 42], "{printed:#}");
+    assert!(sizes.iter().all(|size| size["ratio"].as_f64().unwrap() > 0.0 && size["progress_reports"].as_u64() > size["files"].as_u64()));
+}

@@ -111,6 +111,45 @@ fn copies_of_short_texts_are_found() {
     ");
 }
 
+/// Two identical memories of 27 bytes among 32.
+#[test]
+fn a_short_copy_among_many_memories_is_found() {
+    let home = Home::new();
+    for n in 0..30 {
+        home.put(&format!("notes/n{n}.md"), format!("Subsystem {n} is described on page {n} of the handbook.\n"));
+    }
+    home.put("a.md", "Deploys go out on Tuesdays.\n");
+    home.put("b.md", "Deploys go out on Tuesdays.\n");
+    assert_snapshot!(told(&home, &["dream"]), @"
+      1. merge b into a (exact-duplicate, 99 %)
+    1 operation: [PLAN]
+    -- stderr
+    note: nothing is changed yet; read and edit the plan, then: memdir dream --apply [PLAN]
+    ");
+}
+
+/// The limit is reported with the option that raises it, and a plan that was undone waits again.
+#[test]
+fn a_limit_is_raised_on_purpose_and_an_undone_plan_waits_again() {
+    let home = Home::new();
+    for n in 0..12 {
+        home.put(&format!("n{n}.md"), format!("# Idea {n}\n"));
+    }
+    home.ok(&["dream"]);
+    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
+    -- stderr
+    error: plan changes 12 of 12 memories (100 % of the memories or bytes); the limit is 25 %; leave operations out, or raise the limit to 100 % (on the command line: --limit 100)
+    hint: nothing was changed; correct the plan, or make a new one with: memdir dream
+    -- exit 2
+    ");
+    let state = |home: &Home| home.json(&["dream", "--status"])["plans"][0]["state"].clone();
+    assert_eq!(state(&home), "open");
+    assert!(home.ok(&["dream", "--apply", "latest", "--limit", "100"]).ends_with("applied\n") || state(&home) != "open");
+    home.ok(&["undo"]);
+    assert_eq!(state(&home), "open");
+    assert_eq!(home.json(&["dream", "--status"])["applied"], json!([]));
+}
+
 /// Of several processes that apply one plan, one does; the others say so.
 #[test]
 fn one_plan_is_applied_once() {
@@ -223,15 +262,68 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
 
 /// Installs a program `claude` that runs this script.
 fn fake(home: &Home, script: &str) {
+    fake_program(home, "claude", script);
+}
+
+fn fake_program(home: &Home, name: &str, script: &str) {
+    let file = home.path("bin").join(name);
     fs::create_dir_all(home.path("bin")).unwrap();
-    fs::write(home.path("bin/claude"), format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(home.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn with_claude(home: &Home, args: &[&str]) -> Output {
-    let mut command = home.command(&[&["dream", "--with", "claude"], args].concat());
+    with_host(home, "claude", args)
+}
+
+fn with_host(home: &Home, host: &str, args: &[&str]) -> Output {
+    let mut command = home.command(&[&["dream", "--with", host], args].concat());
     command.env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display()));
     command.output().unwrap()
+}
+
+/// Codex prints its answer alone on standard output; Gemini CLI prints JSON. Both run without the tools, hooks and servers of the person.
+#[test]
+fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
+    let home = filled();
+    fs::create_dir_all(home.path(".codex")).unwrap();
+    fs::write(home.path(".codex/config.toml"), "[mcp_servers.memdir]\ncommand = \"memdir\"\n[mcp_servers.\"a.b\"]\ncommand = \"x\"\n")
+        .unwrap();
+    let answer = json!({ "operations": [{ "action": "archive", "path": "notes/empty", "why": "no text" }] }).to_string();
+    let gemini = json!({ "response": answer, "stats": {} }).to_string();
+    let record =
+        "printf '%s\\n' \"$@\" > \"$HOME/args\"\ncat > \"$HOME/asked\"\ncat .gemini/settings.json > \"$HOME/settings\" 2>/dev/null";
+    let cases = [
+        (
+            "codex",
+            answer.as_str(),
+            "exec\n--ephemeral\n--skip-git-repo-check\n--sandbox\nread-only\n",
+            "mcp_servers.memdir.enabled=false\n-\n",
+        ),
+        ("gemini", gemini.as_str(), "--output-format\njson\n", "Answer as instructed above.\n"),
+    ];
+    for (host, output, first, last) in cases {
+        fake_program(&home, host, &format!("{record}\ncat <<'END'\n{output}\nEND"));
+        let made = with_host(&home, host, &["--yes"]);
+        assert!(made.status.success(), "{host}: {}", String::from_utf8_lossy(&made.stderr));
+        let plan = fs::read_to_string(plan_file(&home)).unwrap();
+        assert!(plan.contains("## 1. archive notes/empty") && plan.contains("Why: no text"), "{host}: {plan}");
+        let args = fs::read_to_string(home.path("args")).unwrap();
+        assert!(args.starts_with(first) && args.ends_with(last), "{host}: {args}");
+        assert!(fs::read_to_string(home.path("asked")).unwrap().contains("Backups leave the data center"), "{host}");
+    }
+    assert!(fs::read_to_string(home.path("settings")).unwrap().contains("\"hooksConfig\":{\"enabled\":false}"));
+    // Each of them may fail, too.
+    for (host, script, why) in [
+        ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex ended with status 1: stream error: no credit"),
+        ("codex", "echo 'I would archive the empty note.'", "it is not a list of operations in JSON"),
+        ("gemini", "echo '{\"response\":\"no\"}'", "it is not a list of operations in JSON"),
+    ] {
+        fake_program(&home, host, script);
+        let output = with_host(&home, host, &["--yes"]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && errors.contains(why), "{host}: {errors}");
+    }
 }
 
 #[test]

@@ -9,14 +9,15 @@ use crate::{
 };
 use insta::assert_snapshot;
 use memdir_core::Phrase;
-use std::{fs, path::Path};
+use std::{fs, io::Read as _, path::Path};
 
 const WORDS: &str = "Maple Street 12";
 
-/// The files below a directory that have the words, as written or in JSON.
+/// The files below a directory that have the words, as written or in JSON, decompressed if they are compressed.
 fn files_with(dir: &Path, phrase: &Phrase) -> Vec<String> {
     let has = |name: &String| {
-        let bytes = fs::read(dir.join(name)).unwrap();
+        let mut bytes = Vec::new();
+        memdir_chats::decompressed(fs::File::open(dir.join(name)).unwrap()).unwrap().read_to_end(&mut bytes).unwrap();
         let text = String::from_utf8_lossy(&bytes).replace("\\n", " ").replace("\\u0020", " ");
         phrase.is_in(&bytes) || phrase.is_in(text) || phrase.is_in(name)
     };
@@ -225,6 +226,20 @@ fn turn(home: &Home, session: &str, uuid: &str, time: Option<&str>, text: &str) 
     format!("{line}\n")
 }
 
+/// A tool call in a transcript of Claude Code, and its failure.
+fn call(home: &Home, session: &str, id: &str, command: &str) -> String {
+    let line = |kind: &str, uuid: String, time: &str, content: serde_json::Value| {
+        serde_json::json!({
+            "type": kind, "uuid": uuid, "sessionId": session, "cwd": home.path("shop"), "timestamp": time,
+            "message": { "role": kind, "id": format!("m-{id}"), "content": [content] },
+        })
+    };
+    let asked = serde_json::json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
+    let failed = serde_json::json!({ "type": "tool_result", "tool_use_id": id, "is_error": true, "content": "Exit code 1" });
+    let asked = line("assistant", format!("a-{id}"), "2026-01-10T10:01:00Z", asked);
+    format!("{asked}\n{}\n", line("user", format!("r-{id}"), "2026-01-10T10:02:00Z", failed))
+}
+
 /// The inbox of the project, plans and their diffs, names with hyphens, the ledger, backups, and turns without a time.
 #[test]
 fn nothing_is_left_in_the_inbox_plans_names_and_backups() {
@@ -235,6 +250,7 @@ fn nothing_is_left_in_the_inbox_plans_names_and_backups() {
     fs::create_dir_all(&project).unwrap();
     let dated = "11111111-1111-4111-8111-111111111111";
     let text = turn(&home, dated, "u1", Some("2026-01-10T10:00:00Z"), "Remember that Anna lives at Maple Street 12 in Ulm.")
+        + &call(&home, dated, "t1", "./send-parcel --to 'Maple Street 12'")
         + &turn(&home, dated, "u2", Some("2026-01-10T10:03:00Z"), "Thanks, bye now.");
     fs::write(project.join(format!("{dated}.jsonl")), text).unwrap();
     let undated = "33333333-3333-4333-8333-333333333333";
@@ -257,9 +273,12 @@ fn nothing_is_left_in_the_inbox_plans_names_and_backups() {
     fs::write(home.path("home/uses/gone-1.log"), "# 1763425000 1\n+ 1763426000 r notes/maple-street-12\n+ 1763426000 r notes/tea\n")
         .unwrap();
     let before = files_with(&home.path("home"), &phrase).join("\n");
-    for place in ["inbox/", "dreams/", "journal/", "chats/", "uses/", "projects/"] {
+    for place in ["inbox/", "dreams/", "journal/", "chats/claude-code/", ".calls", "uses/", "projects/"] {
         assert!(before.contains(place), "{place} has the words before: {before}");
     }
+    run_in(&home, "shop", &["search", "maple street"]);
+    let cached = files_below(&home.path(".cache/memdir")).join("\n");
+    assert!(cached.contains("vectors-") && cached.contains(".term"), "an index and vectors exist before: {cached}");
     let backups = |home: &Home| files_with(&home.path(".codex"), &phrase).into_iter().filter(|name| name.contains("backup")).count();
     assert_eq!(backups(&home), 1);
     let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
@@ -433,4 +452,70 @@ fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());
     assert_eq!(named.iter().filter(|name| !name.ends_with("/decided")).count(), 0, "{named:?}");
     assert!(home.run_bare(&["inbox"]).contains("inbox/notes/kept"));
+}
+
+/// The name of a project's directory is the person's. After it is renamed, nothing with the words is left, and the history of the
+/// memories stays.
+#[test]
+fn a_renamed_project_leaves_no_name_behind() {
+    let home = Home::new();
+    let phrase = Phrase::parse("acmecorp").unwrap();
+    repository(&home, "acmecorp");
+    run_in(&home, "acmecorp", &["write", "notes/x", "AcmeCorp pays late."]);
+    run_in(&home, "acmecorp", &["write", "notes/tea", "Tea at four."]);
+    let id = project_memory(&home).file_name().unwrap().to_str().unwrap().to_owned();
+    let (code, printed) = forget_json(&home, "acmecorp", &[], "acmecorp");
+    let remaining = printed["receipt"]["remaining"].to_string();
+    let next = "rename the project's directory, then run: memdir projects rename (forgotten)-";
+    assert!(code == Some(1) && remaining.contains(next), "{remaining}");
+    fs::rename(home.path("acmecorp"), home.path("client")).unwrap();
+    assert_eq!(run_in(&home, "client", &["projects", "rename", &id, "client-1"]), format!("moved 2 memories from {id} to client-1\n"));
+    run_in(&home, "client", &["projects", "adopt", "client-1"]);
+    let (code, printed) = forget_json(&home, "client", &[], "acmecorp");
+    assert_eq!((code, &printed["receipt"]["remaining"]), (Some(0), &serde_json::json!([])), "{printed:#}");
+    let is_receipt = |name: &String| name.starts_with("forgotten/");
+    assert_eq!(files_with(&home.path("home"), &phrase).into_iter().filter(|name| !is_receipt(name)).collect::<Vec<_>>(), [""; 0]);
+    assert!(!files_below(&home.path("home")).iter().any(|name| phrase.is_in(name)));
+    assert_eq!(run_in(&home, "client", &["read", "notes/x"]), "(forgotten) pays late.\n");
+    assert!(run_in(&home, "client", &["history", "notes/tea"]).contains("notes/tea"));
+}
+
+/// Archives of other programs are not read, and named.
+#[test]
+fn what_is_packed_is_named_as_not_reached() {
+    let home = Home::new();
+    repository(&home, "shop");
+    run_in(&home, "shop", &["write", "notes/addr", "Anna lives at maple street 12"]);
+    fs::create_dir_all(home.path("home/later")).unwrap();
+    fs::write(home.path("home/later/old.tar.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\x03").unwrap();
+    let (code, printed) = forget_json(&home, "shop", &[], WORDS);
+    assert_eq!(code, Some(0), "{printed:#}");
+    let named = printed["receipt"]["not_reached"].to_string();
+    assert!(named.contains("home/later/old.tar.gz, which is compressed; look into it yourself"), "{named}");
+}
+
+/// Other processes write while memdir forgets: what they were told is written is there, without the words.
+#[test]
+fn processes_that_write_meanwhile_lose_nothing_but_the_words() {
+    let home = full();
+    let phrase = Phrase::parse(WORDS).unwrap();
+    let write = |writer: usize, n: usize| {
+        let name = format!("w{writer}/n{n}");
+        let mut command = home.bare(&["write", &name, &format!("Writer {writer} noted {n}.")]);
+        command.current_dir(home.path("shop")).stdout(std::process::Stdio::null()).status().unwrap()
+    };
+    std::thread::scope(|scope| {
+        for writer in 0..3 {
+            scope.spawn(move || (0..6).for_each(|n| assert!(write(writer, n).success(), "{writer} {n}")));
+        }
+        let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
+        assert!(forgot.contains("the words are gone"), "{forgot}");
+    });
+    for (writer, n) in (0..3).flat_map(|writer| (0..6).map(move |n| (writer, n))) {
+        assert_eq!(run_in(&home, "shop", &["read", &format!("w{writer}/n{n}")]), format!("Writer {writer} noted {n}.\n"));
+    }
+    for dir in ["home", "shop/.memdir", "other"] {
+        assert_eq!(files_with(&home.path(dir), &phrase), [""; 0], "{dir}");
+    }
+    assert!(!run_in(&home, "shop", &["check"]).contains("-- exit"), "{}", run_in(&home, "shop", &["check"]));
 }

@@ -168,6 +168,16 @@ fn many_tabs_a_double_click_and_a_forgotten_version_lose_nothing() {
 }
 
 #[test]
+fn late_answers_take_nothing_away_and_keys_decide_once() {
+    play(&seeded(), "races.mjs");
+}
+
+#[test]
+fn everything_can_be_done_with_the_keyboard_alone() {
+    play(&seeded(), "keyboard.mjs");
+}
+
+#[test]
 fn a_person_reviews_applies_and_undoes_a_dream_plan() {
     let home = Home::new();
     let same = "The rota of the shop is decided on the first Monday of a month.\n";

@@ -71,7 +71,7 @@ fn select(
     let by_path = material.by_path();
     let referrers = referrers(material, &found);
     let (mut taken, mut read, mut out) = (HashSet::new(), HashSet::new(), Vec::new());
-    let (mut overlapping, mut refused, mut over) = (0, 0, 0);
+    let (mut overlapping, mut refused, mut over, mut bytes) = (0, 0, 0, 0);
     for mut operation in found {
         if out.len() >= limits::DREAM_OPERATIONS {
             over += 1;
@@ -92,12 +92,18 @@ fn select(
             overlapping += 1;
             continue;
         }
-        if validate::check(store, context, &operation).is_err() {
+        let Ok(size) = validate::check(store, context, &operation) else {
             refused += 1;
             continue;
-        }
+        };
         operation.why = secrets::redact(&operation.why).into_owned();
         operation.diff.push_str(&diffs(&operation, &by_path));
+        let size = size + operation.diff.len();
+        if bytes + size > limits::DREAM_PLAN_BYTES {
+            over += 1;
+            continue;
+        }
+        bytes += size;
         read.extend(operation.sources.iter().map(|(file, _)| file.clone()));
         taken.extend(files);
         out.push(operation);
@@ -107,7 +113,11 @@ fn select(
     let note = |count: usize, what: &str, why: &str| (count > 0).then(|| format!("{what}: {count}; {why}"));
     let notes = [
         note(overlapping, "proposals for the next plan", "they concern files of this one"),
-        note(refused, "omitted proposals", "they would write a secret, or a file that is read-only or too large"),
+        note(
+            refused,
+            "omitted proposals",
+            "they would write a secret, or a file that is read-only, too large, or has a name that cannot be written in a plan",
+        ),
         note(over, "proposals for the next plan", "they did not fit into this one"),
     ];
     Ok((out, notes.into_iter().flatten().collect()))

@@ -6,7 +6,7 @@ use super::{
     material::{Material, MaterialFile},
 };
 use crate::{
-    base::day::Day,
+    base::{day::Day, limits, path::MemoryPath, version::Version},
     memory::lines,
     operations::check::{RelativeDate, relative_dates},
     store::{ChangeFilter, Store, Verb},
@@ -16,15 +16,30 @@ use jiff::{
     civil::{Date, Weekday},
     tz::TimeZone,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The most dates of one memory; the rest follows with the next plan.
 const MOST_DATES: usize = 50;
+/// The versions of one memory in which the first one with a line is looked for.
+const MOST_VERSIONS: usize = 50;
 
 /// Returns the proposed updates.
 pub(super) fn find(store: &dyn Store, material: &Material, zone: &TimeZone) -> Vec<DreamOperation> {
     let copied = copied_times(material);
-    material.files.iter().filter_map(|file| absolute(store, file, zone, &copied)).collect()
+    let dated: Vec<(&MaterialFile, Vec<RelativeDate>)> =
+        material.files.iter().map(|file| (file, dates_of(file))).filter(|(_, dates)| !dates.is_empty()).collect();
+    let recorded = recorded(store, dated.iter().map(|(file, _)| &file.path).collect());
+    let updates = dated.iter().filter_map(|(file, dates)| {
+        let versions = recorded.get(&file.path).map_or_else(Vec::new, |recorded| versions(store, file, recorded));
+        absolute(file, dates, &versions, zone, &copied)
+    });
+    updates.collect()
+}
+
+/// The relative dates in the body of a memory.
+fn dates_of(file: &MaterialFile) -> Vec<RelativeDate> {
+    let first = file.memory.body_first_line();
+    relative_dates(file.memory.text()).into_iter().filter(|date| date.line >= first).take(MOST_DATES).collect()
 }
 
 /// The seconds in which several files were written: the time of a copy, a checkout or a restored backup, not of the texts.
@@ -37,22 +52,23 @@ fn second_of(file: &MaterialFile) -> i64 {
     file.file_ns.div_euclid(1_000_000_000)
 }
 
-fn absolute(store: &dyn Store, file: &MaterialFile, zone: &TimeZone, copied: &HashSet<i64>) -> Option<DreamOperation> {
+fn absolute(
+    file: &MaterialFile,
+    dates: &[RelativeDate],
+    versions: &[WrittenText],
+    zone: &TimeZone,
+    copied: &HashSet<i64>,
+) -> Option<DreamOperation> {
     let text = file.memory.text();
-    let first = file.memory.body_first_line();
-    let dates: Vec<RelativeDate> = relative_dates(text).into_iter().filter(|date| date.line >= first).take(MOST_DATES).collect();
-    if dates.is_empty() {
-        return None;
-    }
     let originals: Vec<&str> = text.split_inclusive('\n').collect();
     let mut lines: Vec<String> = originals.iter().map(|line| (*line).to_owned()).collect();
-    let (versions, sections) = (versions(store, file), section_days(text));
+    let sections = section_days(text);
     let (mut made, mut is_certain) = (Vec::new(), true);
-    for date in &dates {
+    for date in dates {
         let number = usize::try_from(date.line).ok()?.checked_sub(1)?;
         // The line as it was written: an earlier date on it may be absolute already.
         let original = originals.get(number)?;
-        let known = written_on(&versions, original).map(|at| at.to_zoned(zone.clone()).date());
+        let known = written_on(versions, original).map(|at| at.to_zoned(zone.clone()).date());
         let known = known.or_else(|| sections.get(number).copied().flatten()).or_else(|| own_day(file, zone));
         // "Today" often means "nowadays"; without a date above it or in the name it is left alone.
         let is_today = date.words.eq_ignore_ascii_case("today");
@@ -148,24 +164,49 @@ const AHEAD: [&str; 19] = [
     "renews", "opens", "closes", "moves", "retires", "leaves",
 ];
 
+/// A text that a memory had, with the time at which it was written.
+type WrittenText = (jiff::Timestamp, String);
+/// A change of a memory: its time, what it was, and the version that it made.
+type RecordedChange = (jiff::Timestamp, Verb, Option<Version>);
+
+/// The changes of some memories, newest first. The history is read once: a change may have thousands of files, so that asking for each of
+/// them takes quadratic time.
+fn recorded<'a>(store: &dyn Store, wanted: HashSet<&'a MemoryPath>) -> HashMap<&'a MemoryPath, Vec<RecordedChange>> {
+    let mut out: HashMap<&MemoryPath, Vec<RecordedChange>> = HashMap::new();
+    if wanted.is_empty() {
+        return out;
+    }
+    // Without a history, the dates of the files themselves count.
+    for change in store.changes(&ChangeFilter { most: limits::DREAM_CHANGES, ..ChangeFilter::default() }).unwrap_or_default() {
+        for file in &change.files {
+            if let Some(path) = wanted.get(&file.path) {
+                out.entry(path).or_default().push((change.at, change.verb, file.after));
+            }
+        }
+    }
+    out
+}
+
 /// The texts that a memory had, oldest first, with the times at which they were written by a memdir process. The frontmatter's own
 /// dates are better than the time of an import.
-fn versions(store: &dyn Store, file: &MaterialFile) -> Vec<(jiff::Timestamp, String)> {
-    let filter = ChangeFilter { path: Some(file.path.clone()), most: 50, ..ChangeFilter::default() };
+fn versions(store: &dyn Store, file: &MaterialFile, recorded: &[RecordedChange]) -> Vec<WrittenText> {
     let mut out = Vec::new();
-    for change in store.changes(&filter).unwrap_or_default().into_iter().rev() {
-        let after = change.files.iter().find(|changed| changed.path == file.path).and_then(|changed| changed.after);
-        if matches!(change.verb, Verb::Import | Verb::Found | Verb::Rename) && out.is_empty() {
+    for (at, verb, after) in recorded.iter().take(MOST_VERSIONS).rev() {
+        if matches!(verb, Verb::Import | Verb::Found | Verb::Rename) && out.is_empty() {
             return Vec::new();
         }
-        let text = after.and_then(|version| store.text_at(&file.path, version).ok().flatten());
-        out.extend(text.map(|text| (change.at, String::from_utf8_lossy(&text).into_owned())));
+        let text = match after {
+            Some(version) if *version == file.version => Some(file.memory.text().to_owned()),
+            Some(version) => store.text_at(&file.path, *version).ok().flatten().map(|text| String::from_utf8_lossy(&text).into_owned()),
+            None => None,
+        };
+        out.extend(text.map(|text| (*at, text)));
     }
     out
 }
 
 /// When a line was first written.
-fn written_on(versions: &[(jiff::Timestamp, String)], line: &str) -> Option<jiff::Timestamp> {
+fn written_on(versions: &[WrittenText], line: &str) -> Option<jiff::Timestamp> {
     versions.iter().find(|(_, text)| text.contains(line.trim_end())).map(|(at, _)| *at)
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
-    material::{Features, Material, MaterialFile, are_about_different_things, common},
+    material::{Features, Material, MaterialFile, are_about_different_things, binding_fields, common},
     words,
 };
 use crate::{
@@ -210,13 +210,13 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
     let mut members: Vec<&MaterialFile> = group.iter().map(|at| &files[*at]).collect();
     // A memory that is used, linked or longer keeps its name; then the one with the shorter name, which is rarely a copy.
     members.sort_by_key(|file| {
-        let (uses, fields, words) = (weight(file), binding_fields(file).len(), file.features.count);
+        let (uses, fields, words) = (weight(file), binding_fields(&file.memory).len(), file.features.count);
         (std::cmp::Reverse((fields, uses, words)), file.path.as_str().len(), file.path.clone())
     });
     let kept = *members.first()?;
-    let own = binding_fields(kept);
+    let own = binding_fields(&kept.memory);
     let others: Vec<&MaterialFile> =
-        members[1..].iter().copied().filter(|other| binding_fields(other).iter().all(|field| own.contains(field))).collect();
+        members[1..].iter().copied().filter(|other| binding_fields(&other.memory).iter().all(|field| own.contains(field))).collect();
     if others.is_empty() {
         return None;
     }
@@ -253,18 +253,6 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
         changes,
         diff: String::new(),
     })
-}
-
-/// Fields that describe a memory and may go with its copy.
-const DESCRIBING: [&str; 13] = [
-    "name", "title", "description", "type", "created", "created_at", "modified", "modified_at", "updated", "updated_at", "last_verified",
-    "verified_at", "metadata",
-];
-
-/// The fields of a memory that do something: tripwires, cues, sources, its validity, and fields of others.
-fn binding_fields(file: &MaterialFile) -> Vec<(&str, &str)> {
-    let keys = file.memory.keys().filter(|key| !DESCRIBING.contains(key));
-    keys.map(|key| (key, file.memory.raw(key).unwrap_or_default())).collect()
 }
 
 fn normalised_lines(body: &str) -> HashSet<String> {

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 const MIN_SECTION: usize = 400;
 
 /// Files that people and programs read whole, by these names.
-const DOCUMENTS: [&str; 6] = ["README.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const DOCUMENTS: [&str; 7] = ["README.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONTRIBUTING.md", "CHANGELOG.md", "MEMORY.md"];
 
 /// Returns the proposed splits.
 pub(super) fn find(material: &Material) -> Vec<DreamOperation> {

@@ -248,6 +248,18 @@ pub(super) fn are_about_different_things(a: &Features, b: &Features) -> bool {
     lacks(&a.title, &b.words) && lacks(&b.title, &a.words)
 }
 
+/// Fields that describe a memory and may go with its copy.
+const DESCRIBING: [&str; 13] = [
+    "name", "title", "description", "type", "created", "created_at", "modified", "modified_at", "updated", "updated_at", "last_verified",
+    "verified_at", "metadata",
+];
+
+/// The fields of a memory that do something: tripwires, cues, sources, its validity, and fields of others.
+pub(super) fn binding_fields(memory: &Memory) -> Vec<(&str, &str)> {
+    let keys = memory.keys().filter(|key| !DESCRIBING.contains(key));
+    keys.map(|key| (key, memory.raw(key).unwrap_or_default())).collect()
+}
+
 /// Moves a memory to the archive of its mount.
 pub(super) fn to_archive(file: &MaterialFile) -> DreamChange {
     let rel = file.path.strip_prefix(&file.prefix).unwrap_or_else(|| file.path.clone());

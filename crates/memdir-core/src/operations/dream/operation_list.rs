@@ -1,17 +1,23 @@
-//! Reads a list of operations that a model returned, and makes a plan of it. The list passes the same rules as every plan, and one more:
-//! a text must not shrink to less than half, because a model that rewrites a memory loses what it does not repeat.
+//! Reads a list of operations that a model returned, and makes a plan of it. The list passes the same rules as every plan, and more,
+//! because a model that rewrites a memory loses what it does not repeat: a text must not shrink to less than half, and fields such as
+//! tripwires stay.
 
-use super::{DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, LeftOut, assemble, material::Material, validate};
+use super::{
+    DreamAction, DreamChange, DreamOperation, DreamPlan, DreamReason, LeftOut, assemble,
+    material::{Material, binding_fields},
+    validate,
+};
 use crate::{
     base::{
         error::{Error, Result},
         limits,
         path::MemoryPath,
-        text::ellipsis,
+        text::{decode, ellipsis},
         version::Version,
     },
+    memory::Memory,
     operations::{context::Context, read as operations_read, write::with_final_newline},
-    secrets,
+    secrets::{self, SecretFinding},
     store::{Store, Stored, mounts},
 };
 use serde::Deserialize;
@@ -170,7 +176,7 @@ fn to_operation(store: &dyn Store, raw: &RawOperation, read: &HashMap<&MemoryPat
         }
         DreamAction::Update => {
             old.push(existing(&required("path", &raw.path)?)?);
-            let new = text(&required("text", &raw.text)?);
+            let new = with_fields_of(&old, &required("text", &raw.text)?)?;
             check_kept(&old, &new)?;
             let stored = &old[0].0;
             vec![DreamChange::Write { path: stored.path.clone(), version: stored.version, text: new }]
@@ -180,7 +186,7 @@ fn to_operation(store: &dyn Store, raw: &RawOperation, read: &HashMap<&MemoryPat
             for name in &raw.from {
                 old.push(existing(name)?);
             }
-            let new = text(&required("text", &raw.text)?);
+            let new = with_fields_of(&old, &required("text", &raw.text)?)?;
             check_kept(&old[..1], &new)?;
             check_words(&old, &new)?;
             let kept = &old[0].0;
@@ -231,6 +237,12 @@ fn left_out(
     if let Some((stored, _)) = old.iter().find(is_stale) {
         return Ok(Some(format!("{} has changed since the model read it", stored.path)));
     }
+    let is_cut =
+        |(stored, _): &&(Stored, Option<String>)| read.contains_key(&stored.path) && stored.bytes.len() > limits::DREAM_SHOWN_BYTES;
+    let is_written = changes.iter().any(|change| matches!(change, DreamChange::Write { .. }));
+    if let Some((stored, _)) = old.iter().find(is_cut).filter(|_| is_written) {
+        return Ok(Some(format!("the model read only the beginning of {}", stored.path)));
+    }
     for change in changes {
         if let DreamChange::New { path, .. } = change
             && store.get(path)?.is_some_and(|stored| stored.path == *path)
@@ -255,6 +267,31 @@ fn is_version(written: &str, version: Version) -> bool {
 
 fn text(text: &str) -> String {
     String::from_utf8(with_final_newline(text.as_bytes().to_vec())).unwrap_or_default()
+}
+
+/// The text of a model, with the fields of its memories that do something and that it does not repeat. A text without frontmatter gets
+/// that of the first memory. Refuses a text that changes a tripwire, or has the mark of a secret in place of the secret.
+fn with_fields_of(old: &[(Stored, Option<String>)], new: &str) -> Result<String> {
+    let mut new = text(new);
+    let memories = old.iter().map(|(stored, _)| (&stored.path, Memory::parse(&decode(&stored.bytes).0).0));
+    for (at, (path, memory)) in memories.enumerate() {
+        if at == 0 && memory.frontmatter_lines() > 0 && Memory::parse(&new).0.frontmatter_lines() == 0 {
+            new = memory.with_body(&new);
+        }
+        for (key, value) in binding_fields(&memory) {
+            let (written, _) = Memory::parse(&new);
+            if key == "when" && written.raw(key).is_some_and(|other| other != value) {
+                return Err(Error::bad_input("text", format!("it changes the field `when` of {path}; only a person changes a tripwire")));
+            }
+            new = written.with_field_of(&memory, key);
+        }
+        // The model reads marks in place of secrets.
+        let is_lost = |finding: &SecretFinding| !new.contains(&memory.text()[finding.span.clone()]);
+        if at == 0 && secrets::scan(memory.text()).iter().any(is_lost) {
+            return Err(Error::bad_input("text", format!("{path} has a secret, which a model does not see; edit it by hand")));
+        }
+    }
+    Ok(new)
 }
 
 fn check_kept(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {

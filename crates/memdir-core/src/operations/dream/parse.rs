@@ -45,14 +45,7 @@ impl<'a> Parser<'a> {
             Some((number, _)) => return Err(wrong(number, format!("a plan begins with {HEADING:?}"))),
             None => return Err(Error::bad_input("plan", "it is empty")),
         }
-        let mut plan = DreamPlan {
-            made: jiff::Timestamp::UNIX_EPOCH,
-            memories: 0,
-            bytes: 0,
-            logs_through: None,
-            operations: Vec::new(),
-            notes: Vec::new(),
-        };
+        let mut plan = DreamPlan::empty();
         let mut has_format = false;
         while let Some((number, line)) = self.filled() {
             if let Some(title) = line.strip_prefix("## ") {

@@ -43,7 +43,7 @@ pub fn dream_prompt(store: &dyn Store, _context: &Context, request: &Dream<'_>) 
     let (mut pieces, mut left_out) = (Vec::new(), 0);
     let (mut body, mut read) = (String::new(), Vec::new());
     for file in &material.files {
-        let shown = text::truncate_bytes(file.memory.text(), limits::DREAM_PIECE_BYTES / 4);
+        let shown = text::truncate_bytes(file.memory.text(), limits::DREAM_SHOWN_BYTES);
         let cut = if shown.len() < file.memory.text().len() { "\n[cut: do not update this memory]" } else { "" };
         let source = format!("{}@{}, {}", file.name(), file.version.short(), file.day());
         let framed = frame::framed(&source, "", &format!("{}{cut}", frame::neutral(&secrets::redact(shown))));

@@ -1,7 +1,7 @@
 //! The rules that every operation passes before it is shown and again before it is applied, from any source: a detector, a person who
 //! edited the plan, or a model.
 
-use super::{DreamAction, DreamChange, DreamOperation, DreamPlan};
+use super::{DreamAction, DreamChange, DreamOperation, DreamPlan, format, parse};
 use crate::{
     base::{
         error::{Error, Result},
@@ -24,8 +24,9 @@ pub(super) const LIMIT_PERCENT: u64 = 25;
 const ALWAYS_ALLOWED: usize = 5;
 const ALWAYS_ALLOWED_MEMORIES: usize = 2 * ALWAYS_ALLOWED;
 
-/// Checks one operation: names, shape, sizes and secrets. Versions are compared when the plan is applied.
-pub(super) fn check(view: &dyn View, context: &Context, operation: &DreamOperation) -> Result<()> {
+/// Checks one operation: names, shape, sizes and secrets. Versions are compared when the plan is applied. Returns its bytes in the file of
+/// a plan, without its diff.
+pub(super) fn check(view: &dyn View, context: &Context, operation: &DreamOperation) -> Result<usize> {
     check_shape(operation)?;
     let mut old = String::new();
     for path in operation.changes.iter().map(DreamChange::path).chain(operation.sources.iter().map(|(path, _)| path)) {
@@ -46,7 +47,26 @@ pub(super) fn check(view: &dyn View, context: &Context, operation: &DreamOperati
             DreamChange::Relink { .. } | DreamChange::List { .. } | DreamChange::Page { .. } => {}
         }
     }
-    Ok(())
+    check_readable(operation)
+}
+
+/// Refuses an operation that would be read from a plan's file as something else, such as one on a name that begins with a blank.
+fn check_readable(operation: &DreamOperation) -> Result<usize> {
+    let mut written = DreamOperation { diff: String::new(), ..operation.clone() };
+    for change in &mut written.changes {
+        // A block ends with a line ending.
+        if let DreamChange::Write { text, .. } | DreamChange::New { text, .. } = change
+            && !text.ends_with('\n')
+        {
+            text.push('\n');
+        }
+    }
+    let plan = DreamPlan { operations: vec![written], ..DreamPlan::empty() };
+    let (text, written) = (format::render(&plan), &plan.operations[0]);
+    match parse(&text)?.operations.as_slice() {
+        [read] if read.action == written.action && read.sources == written.sources && read.changes == written.changes => Ok(text.len()),
+        _ => Err(Error::bad_input("operation", "its names cannot be written in a plan; rename the memory first")),
+    }
 }
 
 /// Checks a plan as a whole: its size, files that occur twice, and every operation. An error names the operation.
@@ -55,7 +75,7 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
     if count > limits::DREAM_OPERATIONS {
         return Err(Error::bad_input("plan", format!("it has {count} operations; the limit is {}", limits::DREAM_OPERATIONS)));
     }
-    let mut owners: HashMap<&MemoryPath, usize> = HashMap::new();
+    let (mut owners, mut size): (HashMap<&MemoryPath, usize>, usize) = Default::default();
     for (number, operation) in (1..).zip(&plan.operations) {
         for path in operation.files() {
             if let Some(other) = owners.insert(path, number) {
@@ -63,7 +83,11 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
                 return Err(in_operation(number, operation, format!("{path} is changed {why}")));
             }
         }
-        check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
+        let bytes = check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
+        size += bytes + operation.diff.len();
+    }
+    if size > limits::DREAM_PLAN_BYTES {
+        return Err(Error::TooLarge { what: "the plan".into(), size: size as u64, limit: limits::DREAM_PLAN_BYTES as u64 });
     }
     check_case(view, plan)
 }

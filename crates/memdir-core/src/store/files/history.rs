@@ -305,18 +305,17 @@ impl FileStore {
         let mut hides_a_memory = false;
         for HistoryItem { mount, placed, .. } in parts {
             for file in &placed.record.files {
-                // A mount that shows other files of the same directory has the same record.
                 if !self.mounts[*mount].hides(&file.p) {
                     let path = self.named(*mount, &file.p)?;
-                    if files.iter().all(|other| other.path != path) {
-                        files.push(FileChange { path, role: file.role, before: file.before, after: file.after });
-                    }
+                    files.push(FileChange { path, role: file.role, before: file.before, after: file.after });
                 } else if file.role == Role::Memory {
                     hides_a_memory |= !self.is_shown_by_another(*mount, &file.p);
                 }
             }
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
+        // A mount that shows other files of the same directory has the same record. An import has thousands of files.
+        files.dedup_by(|a, b| a.path == b.path);
         let is_here = |root: &Path| self.mounts.iter().any(|mount| mount.root.path() == root);
         let has_part = |root: &Path| parts.iter().any(|item| self.mounts[item.mount].root.path() == root);
         Ok(Change {

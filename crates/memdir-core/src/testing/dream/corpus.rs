@@ -68,15 +68,6 @@ impl DreamCorpus {
     pub fn generate(seed: u64) -> DreamCorpus {
         Builder::new(seed).build()
     }
-
-    /// Generates a store of about `count` clean memories, for measurements.
-    pub fn clean(seed: u64, count: usize) -> DreamCorpus {
-        let mut builder = Builder::new(seed);
-        for round in 0..count.div_ceil(SERVICES.len() * ASPECTS.len()) {
-            builder.clean_round(round, count);
-        }
-        builder.out
-    }
 }
 
 struct Builder {

@@ -133,3 +133,52 @@ fn the_newest_plan_of_a_second_is_the_last_one() {
     memdir.undo(&UndoTarget::Mine).unwrap();
     assert_eq!(state(&memdir), PlanState::Open);
 }
+
+/// A model repeats texts and forgets fields: tripwires, cues and the rest of the frontmatter stay.
+#[test]
+fn what_a_model_leaves_out_of_the_frontmatter_stays() {
+    let rule = "---\nname: Push\nwhen:\n  command: git push --force\n---\n\nNever force push to the main branch.\n";
+    let cued = "---\nname: Push too\ncues: [ship it]\n---\n\nNever force push to the main branch of others.\n";
+    let (_top, memdir) = store_of([("a.md", rule), ("b.md", cued), ("c.md", &rule.replace("--force", "-f"))]);
+    let written = |list: serde_json::Value| {
+        let (plan, _) = memdir.plan_from_operations(&list.to_string()).unwrap();
+        match &plan.operations[0].changes[0] {
+            memdir_core::DreamChange::Write { text, .. } => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let bare = written(json!([{ "action": "update", "path": "a", "text": "Never force push to the main branch, says Ada.\n" }]));
+    assert_eq!(bare, rule.replace("branch.", "branch, says Ada."));
+    let text = "---\nname: Pushes\n---\n\nNever force push to the main branch of others.\n";
+    let merged = written(json!([{ "action": "merge", "into": "a", "from": ["b"], "text": text }]));
+    assert_eq!(
+        merged,
+        "---\nname: Pushes\nwhen:\n  command: git push --force\ncues: [ship it]\n---\n\nNever force push to the main branch of others.\n"
+    );
+    let changed = rule.replace("git push --force", "git pull");
+    assert_eq!(
+        refused(&memdir, json!([{ "action": "update", "path": "a", "text": changed }])),
+        "operations: operation 1: text: it changes the field `when` of a.md; only a person changes a tripwire"
+    );
+    assert_eq!(
+        refused(&memdir, json!([{ "action": "merge", "into": "a", "from": ["c"], "text": rule }])),
+        "operations: operation 1: text: it changes the field `when` of c.md; only a person changes a tripwire"
+    );
+}
+
+/// What the model did not read, it cannot write again: the end of a long memory, and secrets.
+#[test]
+fn a_model_does_not_rewrite_what_it_did_not_read() {
+    let long: String = (0..300).map(|n| format!("Line {n} of a memory that is longer than what a model reads.\n")).collect();
+    let secret = "The key of the shop is AKIAQ7RHTZW4XNMP2LKD since May.\n";
+    let (_top, memdir) = store_of([("long.md", long.as_str()), ("key.md", secret)]);
+    let prompt = memdir.dream_prompt(&Dream::default()).unwrap();
+    let update = json!([{ "action": "update", "path": "long", "text": &long[..long.len() * 2 / 3] }]).to_string();
+    let (plan, left) = memdir.plan_from_answer(&update, &prompt.pieces[0]).unwrap();
+    assert_eq!((plan.operations.len(), left[0].why.as_str()), (0, "the model read only the beginning of long.md"));
+    let archive = json!([{ "action": "archive", "path": "long" }]).to_string();
+    assert_eq!(memdir.plan_from_answer(&archive, &prompt.pieces[0]).unwrap().0.operations.len(), 1, "it may be archived as a whole");
+    let marked =
+        json!([{ "action": "update", "path": "key", "text": "The key of the shop is [secret: aws-access-key] since May, Ada says.\n" }]);
+    assert_eq!(refused(&memdir, marked), "operations: operation 1: text: key.md has a secret, which a model does not see; edit it by hand");
+}

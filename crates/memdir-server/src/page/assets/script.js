@@ -6,6 +6,11 @@ const isTyping = () => document.activeElement?.matches("input:not([type=checkbox
 const say = (text) => {
   live.textContent = text;
 };
+const ENDED = `The session has ended. ${again}`;
+// A request that the browser cancels because the person leaves is not an error.
+let isLeaving = false;
+addEventListener("pagehide", () => (isLeaving = true));
+addEventListener("pageshow", () => (isLeaving = false));
 
 // Puts the part of a page that the server rendered in the place of an element.
 function replaceContent(element, html) {
@@ -26,9 +31,9 @@ async function updateHits(form) {
   try {
     const response = await fetch(`${base}/search?${fields}`, { signal: running.signal });
     if (response.ok) replaceContent(document.getElementById(form.dataset.live), await response.text());
-    else if (response.status === 401) say(`The session has ended. ${again}`);
+    else if (response.status === 401) say(ENDED);
   } catch (error) {
-    if (error.name !== "AbortError") say(`memdir does not answer. ${again}`);
+    if (error.name !== "AbortError" && !isLeaving) say(`memdir does not answer. ${again}`);
   }
 }
 document.addEventListener("input", (event) => {
@@ -38,22 +43,31 @@ document.addEventListener("input", (event) => {
   timer = setTimeout(() => updateHits(form), 80);
 });
 
-// Asks before a change that the person may not expect, and sends a form once, however often its button is pressed.
+// Asks before a change that the person may not expect, and sends one form, however often and whichever button is pressed.
+let isSending = false;
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const question = form.dataset.confirm;
   if (event.defaultPrevented || form.method !== "post") return;
-  if ("sent" in form.dataset || (question && !confirm(question))) event.preventDefault();
-  else form.dataset.sent = "";
+  // Two decisions would cancel each other's answer, so that the person sees only one of them.
+  if (isSending || (question && !confirm(question))) event.preventDefault();
+  else {
+    isSending = true;
+    // An answer that never comes must not disable the page.
+    setTimeout(() => (isSending = false), 10_000);
+  }
 });
-addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
+addEventListener("pageshow", () => (isSending = false));
 
 // Copies a command.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-  say("Copied.");
+  const text = document.getElementById(button.dataset.copy).textContent;
+  await navigator.clipboard.writeText(text).then(
+    () => say("Copied."),
+    () => say("The browser does not allow copying. Select the text instead."),
+  );
 });
 const showCopyButtons = () => document.querySelectorAll("[data-copy]").forEach((button) => (button.hidden = false));
 showCopyButtons();
@@ -82,14 +96,13 @@ addEventListener("beforeunload", (event) => {
   if (isEdited) event.preventDefault();
 });
 
-// Keys.
-let selected = -1;
+// Keys. The selection is a class of the row, so that it goes with the row when a list is replaced.
 function select(step) {
   const rows = [...document.querySelectorAll("[data-row]")].filter((row) => row.offsetParent !== null);
   if (!rows.length) return;
+  const selected = rows.findIndex((row) => row.classList.contains("selected"));
   rows[selected]?.classList.remove("selected");
-  selected = Math.min(Math.max(selected + step, 0), rows.length - 1);
-  const row = rows[selected];
+  const row = rows[Math.min(Math.max(selected + step, 0), rows.length - 1)];
   row.classList.add("selected");
   (row.querySelector("a, summary, button, input[type=checkbox]") ?? row).focus();
   row.scrollIntoView({ block: "nearest" });
@@ -99,9 +112,12 @@ let isGoing = false;
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (isTyping()) {
+    isGoing = false;
     if (event.key === "Escape") document.activeElement.blur();
     return;
   }
+  // A key that is held must not decide about the next row, or undo what it has just undone.
+  if (event.repeat && !"jk".includes(event.key)) return;
   if (isGoing) {
     isGoing = false;
     if (places[event.key]) location.assign(base + places[event.key]);
@@ -110,6 +126,7 @@ addEventListener("keydown", (event) => {
   if (event.key === "/") (document.getElementById("q") ?? document.getElementById("find"))?.focus();
   else if (event.key === "j") select(1);
   else if (event.key === "k") select(-1);
+  else if (event.key === "Escape") document.querySelector(".selected")?.classList.remove("selected");
   else if (event.key === "g") isGoing = true;
   else if (event.key === "?") location.assign(`${base}/help`);
   else {
@@ -124,22 +141,66 @@ addEventListener("keydown", (event) => {
 });
 
 // Live updates: shows what other writers changed, without taking away what the person is doing.
-const isBusy = () => draft || isTyping() || document.querySelector(".selected, form[data-choice]");
+const isFilled = (field) =>
+  field.type === "checkbox" || field.type === "radio"
+    ? field.checked !== field.defaultChecked
+    : field.options
+      ? field.options[field.selectedIndex] !== ([...field.options].find((option) => option.defaultSelected) ?? field.options[0])
+      : field.type !== "hidden" && field.value !== field.defaultValue;
+const isBusy = () =>
+  draft ||
+  isSending ||
+  isTyping() ||
+  !getSelection().isCollapsed ||
+  document.querySelector(".selected, form[data-choice]") ||
+  [...document.querySelectorAll("main form:not([data-live]) :is(input, textarea, select)")].some(isFilled);
 const sayChanged = () => say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
+const rowOf = (element) => element.closest("[data-row]")?.querySelector("a")?.href ?? "";
+const detailsKey = (one) => `${rowOf(one)} ${one.querySelector("summary")?.textContent}`;
+const linkKey = (one) => `${rowOf(one)} ${one.localName} ${one.getAttribute("href") ?? one.textContent}`;
+// Only one answer at a time: of two, the older one might arrive last.
+let isRefreshing = false;
+let isOutdated = false;
 async function refresh(kind) {
-  const response = await fetch(location.href, { headers: { accept: "text/html" } });
-  if (!response.ok) return;
-  const parsed = new DOMParser().parseFromString(await response.text(), "text/html");
-  // A row may have been selected, or a field entered, while the server answered.
+  if (isRefreshing) {
+    isOutdated = true;
+    return;
+  }
+  isRefreshing = true;
+  const asked = location.href;
+  try {
+    const response = await fetch(asked, { headers: { accept: "text/html" } });
+    if (response.ok) show(await response.text(), asked, kind);
+    else if (response.status === 401) say(ENDED);
+  } catch {
+    // The stream of events reports a server that has ended.
+  } finally {
+    isRefreshing = false;
+  }
+  if (isOutdated) {
+    isOutdated = false;
+    hear(kind);
+  }
+}
+function show(html, asked, kind) {
+  // A search may have been typed while the server answered, a row selected, or a field entered.
+  if (asked !== location.href) {
+    isOutdated = true;
+    return;
+  }
   if (isBusy()) {
     if (kind === "change") sayChanged();
     return;
   }
-  const open = [...document.querySelectorAll("main details")].map((one) => one.open);
-  document.getElementById("main").replaceChildren(...parsed.getElementById("main").childNodes);
-  document.querySelectorAll("main details").forEach((one, n) => (one.open = open[n] ?? one.open));
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const main = document.getElementById("main");
+  const open = new Map([...main.querySelectorAll("details")].map((one) => [detailsKey(one), one.open]));
+  const focused = main.contains(document.activeElement) && document.activeElement !== main ? linkKey(document.activeElement) : undefined;
+  main.replaceChildren(...parsed.getElementById("main").childNodes);
+  document.title = parsed.title;
+  main.querySelectorAll("details").forEach((one) => (one.open = open.get(detailsKey(one)) ?? one.open));
+  if (focused) [...main.querySelectorAll("a, button, summary")].find((one) => linkKey(one) === focused)?.focus({ preventScroll: true });
   showCopyButtons();
-  selected = -1;
 }
 let hasEnded = false;
 function hear(kind) {
@@ -176,7 +237,14 @@ if (window.EventSource && navigator.locks) {
       tell("end");
       stop();
     });
-    addEventListener("pagehide", stop);
+    addEventListener("pagehide", stop, { once: true });
   };
-  navigator.locks.request(`memdir${base}`, () => new Promise(listen));
+  const wait = () => navigator.locks.request(`memdir${base}`, () => new Promise(listen));
+  wait();
+  // A page that the browser kept while the person was elsewhere does not know what changed.
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    hear("unknown");
+    wait();
+  });
 }

@@ -18,7 +18,7 @@ const KEYS: [(&str, &str); 11] = [
     ("a, m, r", "in the inbox: accept, merge, reject"),
     ("x, a", "in a plan: check or uncheck the operation, apply the checked ones"),
     ("g h, g m, g i, g d, g t", "go to home, memories, inbox, dream, timeline"),
-    ("Escape", "leave a field"),
+    ("Escape", "leave a field, clear the selection"),
     ("?", "this page"),
 ];
 
@@ -27,7 +27,7 @@ pub(in crate::page) fn show(_: &ViewContext<'_>, _: &str, _: &Params) -> Result<
     let body = html! {
         h1 { "Help and keys" }
         p { "Everything on these pages also works without keyboard shortcuts and without JavaScript." }
-        dl.keys { @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } } }
+        dl.keys { @for (key, what) in KEYS { dt { @for one in key.split(", ") { kbd { (one) } " " } } dd { (what) } } }
         p { "Memories are plain Markdown files. Every change can be undone on the timeline, or with " code { "memdir undo" } "." }
     };
     Ok(Page::reply("Help and keys", "/help", body))

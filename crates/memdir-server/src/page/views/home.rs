@@ -9,7 +9,7 @@ use crate::page::{
 };
 use maud::{Markup, html};
 use memdir_core::{
-    ChangeFilter, Check, CheckSeverity, Result, Stats,
+    ChangeFilter, Check, CheckSeverity, Result, Source, Stats,
     internal::{
         base::{limits, text},
         secrets,
@@ -127,11 +127,13 @@ fn waiting_plan(context: &ViewContext<'_>) -> Markup {
 }
 
 fn counts(context: &ViewContext<'_>, stats: &Stats) -> Markup {
+    // Conversations and candidates are not memories, and have pages of their own.
+    let mounts = || stats.mounts.iter().filter(|mount| !matches!(mount.source, Source::Chat | Source::Inbox));
     html! {
         section.card {
-            h2 { a href=(context.url("/memories")) { (counted(stats.files, "memory", "memories")) } }
+            h2 { a href=(context.url("/memories")) { (counted(mounts().map(|mount| mount.files).sum(), "memory", "memories")) } }
             ul.plain {
-                @for mount in &stats.mounts {
+                @for mount in mounts() {
                     li {
                         a href=(context.url(&format!("/memories?topic={}", encode(&mount.prefix)))) { @if mount.prefix.is_empty() { "project" } @else { (mount.prefix) "/" } }
                         " " span.quiet { (mount.files) " · " (text::human_bytes(mount.bytes)) }

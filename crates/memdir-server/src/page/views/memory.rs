@@ -53,7 +53,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
         div.columns {
             article.text {
                 @if is_plain {
-                    div.scroll tabindex="0" role="group" aria-label="Text" { pre { (secrets::redact(&reading.content)) } }
+                    pre.lines { (secrets::redact(&reading.content)) }
                 } @else {
                     (render_text(context, &memory, &reading.path))
                 }

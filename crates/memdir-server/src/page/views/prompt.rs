@@ -32,7 +32,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                     table.prompt {
                         tbody {
                             @for line in &part.lines {
-                                tr { td.number { (tokens(line)) } td { code { (line) } } }
+                                tr { td.number { @if !line.is_empty() { (tokens(line)) } } td { code { (line) } } }
                             }
                         }
                     }

@@ -171,7 +171,8 @@ impl<'a> ForgetPlaces<'a> {
     /// Finds the places that have the words.
     pub(super) fn find(&self, phrase: &Phrase) -> Result<FoundPlaces, Failure> {
         let mut found = FoundPlaces::default();
-        for (dir, memdir) in &self.memories {
+        let leftovers = self.leftovers(phrase);
+        for (dir, memdir) in self.memories.iter().filter(|(dir, _)| is_kept(dir, &leftovers)) {
             let in_memory = memdir.find_forgettable(phrase)?;
             found.versions += in_memory.versions;
             if !in_memory.files.is_empty() {
@@ -189,7 +190,9 @@ impl<'a> ForgetPlaces<'a> {
             }
         }
         let (files, directories) = self.kept.list(&self.memories);
-        for (file, owner) in &files {
+        found.removed_files.clone_from(&leftovers);
+        let is_left = |path: &Path| leftovers.iter().any(|left| path.starts_with(left));
+        for (file, owner) in files.iter().filter(|(file, _)| !is_left(file)) {
             let place = self.kept.place(file);
             let state = StateFile { path: file, place: place.as_deref() };
             match owner {
@@ -212,11 +215,13 @@ impl<'a> ForgetPlaces<'a> {
         let named = named.filter(|dir| roots.iter().any(|root| root.starts_with(dir)) || !is_folder(dir));
         found.kept.extend(
             named
-                .filter(|dir| !dir.starts_with(&self.kept.cache))
-                .map(|dir| format!("{}: the directory is named after a project or a person; rename that to change it", dir.display())),
+                .filter(|dir| !dir.starts_with(&self.kept.cache) && !is_left(dir))
+                .map(|dir| format!("{}: {}", dir.display(), self.why_named(dir))),
         );
         found.derived = self.derived().len();
         found.not_reached = self.not_reached();
+        let packed = files.iter().filter(|(file, owner)| matches!(owner, Owner::State | Owner::Other) && state_files::is_packed(file));
+        found.not_reached.extend(packed.map(|(file, _)| format!("{}, which is compressed; look into it yourself", file.display())));
         Ok(found)
     }
 
@@ -224,7 +229,14 @@ impl<'a> ForgetPlaces<'a> {
     /// step that fails does not keep the others from being done.
     pub(super) fn forget(&self, phrase: &Phrase) -> Result<Receipt, Failure> {
         let mut receipt = Receipt::default();
-        for (_, memdir) in &self.memories {
+        let leftovers = self.leftovers(phrase);
+        for dir in &leftovers {
+            match fs::remove_dir_all(dir) {
+                Ok(()) => receipt.state_files += 1,
+                Err(source) => receipt.remaining.push(Failure::File { doing: "remove", path: dir.clone(), source }.text().message),
+            }
+        }
+        for (_, memdir) in self.memories.iter().filter(|(dir, _)| is_kept(dir, &leftovers)) {
             match memdir.forget(phrase) {
                 Ok(forgotten) => {
                     receipt.redacted += forgotten.redacted.len();
@@ -234,7 +246,7 @@ impl<'a> ForgetPlaces<'a> {
                 Err(error) => receipt.remaining.push(error.to_string()),
             }
         }
-        for journal in &self.orphans {
+        for journal in self.orphans.iter().filter(|journal| journal.is_dir()) {
             match forget_in_journal(journal, phrase) {
                 Ok(forgotten) => receipt.versions += forgotten,
                 // It is found again as a file.
@@ -302,6 +314,34 @@ impl<'a> ForgetPlaces<'a> {
         Ok((files.len(), remaining))
     }
 
+    /// Directories that `memdir projects rename` or `merge` left behind, with the words in their names: memories of projects without a
+    /// memory, whose own directories are gone, and their histories.
+    fn leftovers(&self, phrase: &Phrase) -> Vec<PathBuf> {
+        let home = &self.kept.home;
+        let mut out = Vec::new();
+        for dir in dirs(&home.join("projects")).into_iter().filter(|dir| self.is_everything && state_files::name_has(dir, phrase)) {
+            let id = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let records = || project_records::ids(home).into_iter().filter_map(|other| Some((project_records::read(home, &other)?, other)));
+            let is_used = records().any(|(record, other)| (other == id || record.memory.as_ref() == Some(&id)) && record.root.is_dir());
+            let is_own = self.memories[0].1.store().mounts().iter().any(|mount| mount.root == dir);
+            if !is_used && !is_own && holds_nothing(&dir) {
+                let journal = home.join("journal").join(journal_name(&dir));
+                let inbox = Some(home.join("inbox").join(&id)).filter(|inbox| project_records::count_memories(inbox) == 0);
+                out.extend([dir, journal].into_iter().chain(inbox).filter(|dir| dir.is_dir()));
+            }
+        }
+        out
+    }
+
+    /// Why a directory keeps its name, and what changes it.
+    fn why_named(&self, dir: &Path) -> String {
+        let id = dir.file_name().unwrap_or_default().to_string_lossy();
+        match dir.parent().is_some_and(|parent| parent == self.kept.home.join("projects")) {
+            true => format!("it is named after a project; rename the project's directory, then run: memdir projects rename {id} NEW"),
+            false => "it is named after a project or a person; it changes with that name".to_owned(),
+        }
+    }
+
     /// The roots of all memories, of journals and of what memdir names after them.
     fn roots(&self) -> impl Iterator<Item = PathBuf> {
         let mounts = self.memories.iter().flat_map(|(_, memdir)| memdir.store().mounts());
@@ -336,6 +376,19 @@ impl<'a> ForgetPlaces<'a> {
         out.push("other machines, backups, exports, and the history of your shell".to_owned());
         out
     }
+}
+
+/// Whether a memory is neither removed already nor a leftover.
+fn is_kept(dir: &Option<PathBuf>, leftovers: &[PathBuf]) -> bool {
+    dir.as_ref().is_none_or(|dir| dir.is_dir() && !leftovers.contains(dir))
+}
+
+/// Whether a directory of memories has no file but an entrypoint and its pages.
+fn holds_nothing(dir: &Path) -> bool {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .into_iter()
+        .all(|entry| entry.file_name().to_string_lossy().starts_with("MEMORY.") || (entry.path().is_dir() && holds_nothing(&entry.path())))
 }
 
 /// The copies that installations made of the hosts' files.

@@ -6,7 +6,10 @@ use crate::{exit::Failure, project_records::ProjectRecord};
 use jiff::Timestamp;
 use memdir_core::{
     Phrase,
-    internal::base::disk::{self, FileLock, LockWait, Replace},
+    internal::{
+        base::disk::{self, FileLock, LockWait, Replace},
+        store::files::journal_name,
+    },
 };
 use serde_json::Value;
 use std::{
@@ -114,12 +117,12 @@ impl StateFile<'_> {
     fn treatment(&self, phrase: &Phrase) -> Treatment {
         let stays = |why: &str| Treatment::Stays(why.to_owned());
         let parts: Vec<&str> = self.place.unwrap_or_default().split('/').collect();
-        let named_after = "it is named after the directory of a project; rename that directory to change it";
+        let named_after = "it is named after the directory of a project, and changes with that name";
         match parts.as_slice() {
             ["config.toml"] => return stays("the settings are yours; edit them with: memdir config edit"),
             ["installed.json"] => return stays("memdir uninstall needs it; the hosts' settings have the words, too"),
             ["projects", file] if file.ends_with(".toml") => return self.record_treatment(phrase, named_after),
-            ["uses", _] if name_has(self.path, phrase) => return stays(named_after),
+            ["uses", file] if name_has(self.path, phrase) && self.is_used(file) => return stays(named_after),
             ["chats", "forgotten.json"] => return Treatment::RewrittenElsewhere,
             ["chats", ".state.json"] | ["chats", ".candidates", ..] => return Treatment::Remove,
             ["dreams", _, file] if file.starts_with("plan-") => return Treatment::Remove,
@@ -139,6 +142,13 @@ impl StateFile<'_> {
         }
     }
 
+    /// Whether the memory that is counted in a file of `uses/` exists: the file is named after its directory.
+    fn is_used(&self, file: &str) -> bool {
+        let home = self.path.parent().and_then(Path::parent).unwrap_or(self.path);
+        let memories = super::files::dirs(&home.join("projects"));
+        memories.iter().any(|dir| format!("{}.log", journal_name(dir)) == file)
+    }
+
     /// The record of a project names its directory. It stays while the directory exists, because the memory is found by it.
     fn record_treatment(&self, phrase: &Phrase, named_after: &str) -> Treatment {
         let record: Option<ProjectRecord> = fs::read_to_string(self.path).ok().and_then(|text| toml::from_str(&text).ok());
@@ -148,6 +158,14 @@ impl StateFile<'_> {
             _ => Treatment::Remove,
         }
     }
+}
+
+/// How files begin whose content memdir cannot read: gzip, bzip2, xz, zip and 7z.
+const PACKED: [&[u8]; 5] = [b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04", b"7z\xbc\xaf\x27\x1c"];
+
+/// Whether a file is compressed in a way that memdir does not read. It writes none of them.
+pub(super) fn is_packed(path: &Path) -> bool {
+    PACKED.iter().any(|magic| starts_with(path, magic))
 }
 
 /// Whether the name of a file or directory has the words.

@@ -6,6 +6,7 @@ use super::{
     frame::START,
     log::LogPiece,
     new_id, not_open,
+    record::{ChangePart, Record},
     retain::{FileBody, Rewrite, Texts},
     write_new,
 };
@@ -16,7 +17,7 @@ use crate::base::{
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 /// A log without the words.
@@ -39,7 +40,7 @@ impl Journal {
     }
 
     /// Whether a record names a directory with the words: changes of several mounts do. They are needed to settle such a change, so
-    /// they stay. Damaged bytes count as well.
+    /// they stay while the directory exists. Damaged bytes count as well.
     pub(crate) fn names_directory(&self, phrase: &Phrase) -> Result<bool> {
         let Some(opened) = &self.opened else { return Ok(false) };
         let mut is_named = false;
@@ -47,9 +48,8 @@ impl Journal {
             is_named |= match piece {
                 LogPiece::Hole(from, end) => phrase.is_in(opened.log.bytes(from, end)?),
                 LogPiece::Record(placed) => {
-                    let others = placed.record.parts.iter().flat_map(|part| [&part.journal, &part.lock].into_iter().chain(&part.links));
-                    let mut paths = placed.record.roots().chain(others.map(PathBuf::as_path));
-                    paths.any(|path| phrase.is_in(path.as_os_str().as_encoded_bytes()))
+                    let mut paths = placed.record.peers.iter().chain(placed.record.parts.iter().flat_map(part_paths));
+                    paths.any(|path| has(phrase, path))
                 }
             };
             Ok(())
@@ -149,6 +149,7 @@ impl Journal {
                     count += 1;
                 }
             }
+            count += forget_gone_directories(&mut record, phrase);
             if let Some(name) = phrase.redact(&record.by.name) {
                 record.by.name = name;
                 count += 1;
@@ -164,4 +165,31 @@ impl Journal {
         let numbered = (1..).map(|n| self.dir.join(format!("damaged-{n}.log"))).take_while(|path| path.exists());
         numbered.filter(|path| fs::read(path).is_ok_and(|bytes| phrase.is_in(&bytes))).collect()
     }
+}
+
+/// The paths in a part of a change.
+fn part_paths(part: &ChangePart) -> impl Iterator<Item = &PathBuf> {
+    [&part.root, &part.journal, &part.lock].into_iter().chain(&part.links)
+}
+
+fn has(phrase: &Phrase, path: &Path) -> bool {
+    phrase.is_in(path.as_os_str().as_encoded_bytes())
+}
+
+/// Redacts the paths of directories that have the words and do not exist any more: the change is made, and nothing is left to be settled
+/// there. Returns the number of directories.
+fn forget_gone_directories(record: &mut Record, phrase: &Phrase) -> usize {
+    let is_forgotten = |root: &Path| !root.exists();
+    let mut count = record.peers.len();
+    record.peers.retain(|peer| !(has(phrase, peer) && is_forgotten(peer)));
+    count -= record.peers.len();
+    for part in record.parts.iter_mut().filter(|part| is_forgotten(&part.root)) {
+        if part_paths(part).any(|path| has(phrase, path)) {
+            let redact = |path: &Path| phrase.redact(&path.to_string_lossy()).map_or_else(|| path.to_owned(), PathBuf::from);
+            (part.root, part.journal, part.lock) = (redact(&part.root), redact(&part.journal), redact(&part.lock));
+            part.links.clear();
+            count += 1;
+        }
+    }
+    count
 }
