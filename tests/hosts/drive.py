@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from fake_model import FakeModel
@@ -194,15 +195,37 @@ def interactive_checks(machine):
     known.setdefault("projects", {}).setdefault(str(machine.work), {}).update(hasTrustDialogAccepted=True, hasCompletedProjectOnboarding=True)
     settings.write_text(json.dumps(known))
     machine.fake.take_requests()
-    with Terminal(["claude", "--dangerously-skip-permissions"], machine.work, machine.environment) as terminal:
-        terminal.type(f"Remember that {REQUESTED}.", when="shortcuts|bypass permissions", seconds=SESSION_SECONDS)
-        is_accepted = terminal.wait_for(lambda: REQUESTED in machine.run(["memdir", "search", REQUESTED], check=False).stdout, SESSION_SECONDS)
+    machine.fake.before_answer = lambda body: wait_until_written(machine, body)
+    # Permission for memdir's tools alone: the flag that skips all permissions asks for a confirmation first.
+    with Terminal(["claude", "--allowedTools", "mcp__memdir"], machine.work, machine.environment) as terminal:
+        is_ready = terminal.wait_for(terminal.shows("? for shortcuts"), SESSION_SECONDS)
+        # It connects to memdir's server in the background, and the model can only accept with its tools.
+        hellos = (f"Hello {number}." for number in range(SESSION_SECONDS))
+        while is_ready and not machine.fake.has_request("memory_move") and (hello := next(hellos, None)):
+            terminal.send(hello, lambda: machine.fake.has_request(hello), SESSION_SECONDS)
+        terminal.send(f"Remember that {REQUESTED}.", lambda: machine.fake.has_request(REQUESTED), SESSION_SECONDS)
+        # The only call of this conversation is the one that the question asks for.
+        terminal.wait_for(lambda: machine.fake.has_request("tool_result"), SESSION_SECONDS)
+        shown = terminal.text()[-2000:]
     requests = [json.dumps(body, ensure_ascii=False) for _, body in machine.fake.take_requests()]
-    yield "terminal: asked", any("accept: memory_move" in request for request in requests)
-    yield "terminal: accepted", is_accepted
+    is_asked = any("accept: memory_move" in request for request in requests)
+    if not (is_ready and is_asked):
+        print(f"claude-code on a terminal: {len(requests)} requests; the end of the screen:\n{shown}", file=sys.stderr)
+    yield "terminal: asked", is_asked
+    yield "terminal: accepted", REQUESTED in machine.run(["memdir", "search", REQUESTED, "--source", "memory"], check=False).stdout
     yield "terminal: inbox empty", not json.loads(machine.run(["memdir", "inbox", "--json"]).stdout)["open"]
     requests = machine.converse("How are invoices of the shop rounded, per line or per invoice?")
     yield "terminal: recalled", any(REQUESTED in request for request in requests)
+
+
+def wait_until_written(machine, body):
+    """Waits until the transcript has the message that a request answers: programs write it a moment after they sent the request."""
+    if REQUESTED not in json.dumps(body, ensure_ascii=False):
+        return
+    end = time.monotonic() + SESSION_SECONDS
+    is_written = lambda: any(REQUESTED in path.read_text() for path in machine.home.glob(".claude/projects/*/*.jsonl"))
+    while not is_written() and time.monotonic() < end:
+        time.sleep(0.05)
 
 
 def is_setting(name):

@@ -9,6 +9,7 @@ calls that accept them.
 import gzip
 import json
 import re
+import sys
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,12 +26,20 @@ class FakeModel:
         self.final_text = "All done."
         self.requests = []
         self.lock = threading.Lock()
+        self.before_answer = lambda body: None
+        """Called with each request before it is answered. A model takes seconds, in which programs write their transcripts."""
         model = self
 
         class Handler(RequestHandler):
             fake = model
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, request, address):
+                # A program that is ended closes its connections.
+                if not isinstance(sys.exc_info()[1], ConnectionError):
+                    super().handle_error(request, address)
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -41,6 +50,12 @@ class FakeModel:
     def keep(self, protocol, body):
         with self.lock:
             self.requests.append((protocol, body))
+        self.before_answer(body)
+
+    def has_request(self, part):
+        """Returns whether a request that was not taken yet contains a text."""
+        with self.lock:
+            return any(part in json.dumps(body, ensure_ascii=False) for _, body in self.requests)
 
     def take_requests(self):
         """Returns the requests since the last call."""

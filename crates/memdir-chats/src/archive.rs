@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -106,6 +107,9 @@ pub(super) struct ReadProgress {
     /// The number of the person's messages.
     #[serde(skip_serializing_if = "is_default")]
     pub(super) users: u64,
+    /// Whether a program, not a person, wrote the prompts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) scripted: bool,
     /// The file with its tool calls; `None` if it was archived before they were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) calls: Option<calls::CallsMark>,
@@ -362,25 +366,31 @@ fn file_name(key: &str) -> String {
 
 /// Splits an archived file into its sections.
 fn sections(text: &str) -> Vec<ChatSection> {
-    let mut found: Vec<ChatSection> = Vec::new();
-    let mut number = 0;
-    for line in text.lines() {
-        number += 1;
+    sections_with_text(text, |_| true)
+}
+
+/// Splits an archived file into its sections; only those of the speakers that `has_text` have their text, which saves copying it.
+fn sections_with_text(text: &str, has_text: fn(Speaker) -> bool) -> Vec<ChatSection> {
+    let mut found: Vec<(ChatSection, Range<usize>)> = Vec::new();
+    let mut end = 0;
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        end += line.len();
+        let line = line.strip_suffix('\n').unwrap_or(line);
         if let Some((speaker, at)) = parse_heading(line) {
-            found.push(ChatSection { speaker, at, part: 0, lines: (number, number), text: String::new() });
-        } else if let Some(section) = found.last_mut() {
-            section.text.push_str(line);
-            section.text.push('\n');
+            found.push((ChatSection { speaker, at, part: 0, lines: (number, number), text: String::new() }, end..end));
+        } else if let Some((section, range)) = found.last_mut()
             // Trailing blank lines belong to no section.
-            if !line.trim().is_empty() {
-                section.lines.1 = number;
-            }
+            && !line.trim().is_empty()
+        {
+            section.lines.1 = number;
+            range.end = end;
         }
     }
-    for section in &mut found {
-        section.text = section.text.trim().to_owned();
-    }
-    found
+    let filled = found.into_iter().map(|(section, range)| {
+        let text = if has_text(section.speaker) { text[range].trim() } else { "" };
+        ChatSection { text: text.to_owned(), ..section }
+    });
+    filled.collect()
 }
 
 /// Parses the heading of a section, `## User (2026-01-15 10:00:05Z)`. No line of a turn's text looks like this, because such lines are

@@ -5,6 +5,7 @@ mod denied;
 mod invocation;
 mod lexicon;
 mod naming;
+mod read_chat;
 mod remember;
 mod repeat;
 mod request;
@@ -21,8 +22,8 @@ mod wording;
 use crate::{archive::ChatArchive, evidence::CallEvidence, selection::SearchedProject};
 use jiff::Timestamp;
 use memdir_core::{Candidate, CandidateKind, Clock, Embedder, Result};
+use read_chat::ReadChat;
 use repeat::Sentences;
-use rules::PrivacyWish;
 pub use running::{find_in_running, find_in_transcripts, session_name};
 use seen::ChangedChat;
 use state::{ChatMark, FindState};
@@ -38,6 +39,10 @@ struct SeenChat {
     /// What the person typed, in order.
     turns: Vec<TypedTurn>,
     calls: Vec<CallEvidence>,
+    /// Whether a program, not a person, wrote the prompts.
+    is_scripted: bool,
+    /// Whether a run of a script would look the same while there is one message.
+    scripts_look_alike: bool,
 }
 
 /// A message that the person typed.
@@ -52,16 +57,9 @@ struct TypedTurn {
 }
 
 impl SeenChat {
-    /// Returns the conversation without the messages that are not to be remembered; `None` if the person wants nothing of it to be.
-    fn respecting_wishes(mut self) -> Option<SeenChat> {
-        for turn in &mut self.turns {
-            match rules::privacy_wish(&turn.text) {
-                Some(PrivacyWish::Conversation) => return None,
-                Some(PrivacyWish::Message) => turn.text.clear(),
-                None => {}
-            }
-        }
-        Some(self)
+    /// Whether only one message is there, which may be a script's. The next message decides.
+    fn is_doubtful(&self) -> bool {
+        self.scripts_look_alike && self.turns.len() < 2
     }
 
     /// Returns the person's message with this number.
@@ -142,28 +140,26 @@ fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindS
         read += 1;
         let Some((chat, complete)) = seen::read(archive, chat)? else { continue };
         let ChangedChat { bytes, mtime_ns, .. } = changed[number];
-        let session = chat.session.clone();
-        let Some(chat) = chat.respecting_wishes() else {
-            sentences.forget(&session);
-            state.scars.retain(|seen| seen.session != session);
-            state.mark(&session, ChatMark { bytes, mtime_ns, turns: complete });
-            continue;
-        };
         let before = state.chats.get(&chat.session).map_or(0, |mark: &ChatMark| mark.turns);
         // A transcript that was rewound has fewer turns than before.
         let after = if before > complete { 0 } else { before };
         // Only what is answered counts as read: the rest of a turn that has just stopped may not be in the transcript yet.
         let last = if request.stopped == Some(chat.session.as_str()) { u64::MAX } else { complete };
-        let finished = SeenChat { turns: chat.turns.iter().filter(|turn| turn.number <= last).cloned().collect(), ..chat.clone() };
-        candidates.extend(find_in(&finished, after));
-        candidates.extend(reverted::find(&finished, after));
-        repeated.extend(sentences.add(&finished, after, request.embedder));
-        let (scars, succeeded) = scar::observe(&chat);
-        state.scars.retain(|seen| seen.session != chat.session);
-        state.scars.extend(scars);
-        state.add_succeeded(succeeded);
-        new.insert(chat.session.clone());
-        state.mark(&chat.session, ChatMark { bytes, mtime_ns, turns: complete });
+        state.forget_scars(&chat.session);
+        match ReadChat::new(&chat, last) {
+            Some(read) => {
+                candidates.extend(find_in(&read, after));
+                candidates.extend(reverted::find(&read, after));
+                repeated.extend(sentences.add(&read, after, request.embedder));
+                let (scars, succeeded) = scar::observe(&chat);
+                state.scars.extend(scars);
+                state.add_succeeded(succeeded);
+                new.insert(chat.session.clone());
+            }
+            None => sentences.forget(&chat.session),
+        }
+        let turns = if chat.is_doubtful() { 0 } else { complete };
+        state.mark(&chat.session, ChatMark { bytes, mtime_ns, turns });
     }
     candidates.extend(repeated.into_iter().filter_map(|group| sentences.candidate(group)));
     candidates.extend(scar::find(&state.scars, &state.succeeded_set(), &new));
@@ -172,9 +168,9 @@ fn find_after(archive: &ChatArchive, request: &FindRequest<'_>, mut state: FindS
 }
 
 /// Returns the candidates that need one conversation only and no later knowledge: *remember* and *denied*.
-fn find_in(chat: &SeenChat, after: u64) -> Vec<Candidate> {
-    let mut found = remember::find(chat, after);
-    found.extend(denied::find(chat, after));
+fn find_in(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
+    let mut found = remember::find(read, after);
+    found.extend(denied::find(read, after));
     found
 }
 

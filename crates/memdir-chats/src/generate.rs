@@ -29,11 +29,13 @@ pub struct GeneratorPlan {
     pub per_kind: usize,
     /// Bytes of tool output in each conversation, so that transcripts have the size of real ones.
     pub filler_bytes: usize,
+    /// Bytes of ordinary talk in each conversation, a quarter of it typed by the person.
+    pub talk_bytes: usize,
 }
 
 impl Default for GeneratorPlan {
     fn default() -> Self {
-        GeneratorPlan { per_kind: 12, filler_bytes: 0 }
+        GeneratorPlan { per_kind: 12, filler_bytes: 0, talk_bytes: 0 }
     }
 }
 
@@ -95,6 +97,7 @@ pub fn generate(seed: u64, plan: GeneratorPlan) -> Generated {
             }
         }
         steps.extend(output(plan.filler_bytes));
+        steps.extend(words::talk(plan.talk_bytes, &mut rng));
         let (path, session, text) = render::transcript(seed, number, &steps);
         for planted in episodes.iter().filter_map(|episode| episode.planted) {
             generated.planted[planted].sessions.push(session.clone());

@@ -34,6 +34,8 @@ pub struct Reader {
     /// Whether the host rewrites and retracts what this transcript contains, so that its current content is the whole conversation.
     /// The transcripts of other hosts only grow, and turns that disappear from them stay archived.
     pub rewrites: fn(transcript: &Path) -> bool,
+    /// Whether a run of a script looks like a conversation with one message: the transcript does not tell them apart.
+    pub scripts_look_alike: bool,
 }
 
 impl Reader {

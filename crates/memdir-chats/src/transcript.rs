@@ -80,6 +80,8 @@ pub struct SessionInfo<'a> {
     pub started: Option<Timestamp>,
     /// The session this one was forked from.
     pub continues: Option<Cow<'a, str>>,
+    /// Whether a program, not a person, wrote the prompts: `claude -p`, `codex exec`. `false` if the transcript does not say so.
+    pub is_scripted: bool,
 }
 
 /// The origin of a title. A title is replaced by one of the same or a higher rank, never by one of a lower rank.

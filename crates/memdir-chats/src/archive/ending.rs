@@ -113,7 +113,8 @@ fn is_candidate(chat: &ArchivedChat, at: Timestamp, query: &EndingQuery<'_>) -> 
     let is_running = query.running.is_some_and(|id| chat.session == id || chat.key == id)
         || query.transcript.is_some_and(|transcript| Path::new(&chat.source) == transcript);
     let is_waiting = chat.progress.is_unanswered() && age < limits::CHAT_RUNNING_SECONDS;
-    is_young && !is_running && !is_waiting && !chat.key.contains(SUPERSEDED)
+    // A script left nothing off that a person would continue.
+    is_young && !is_running && !is_waiting && !chat.progress.scripted && !chat.key.contains(SUPERSEDED)
 }
 
 /// The changed files and the last commands of a conversation, from its calls.

@@ -1,7 +1,9 @@
 //! The files of one archived conversation: the newest text is in the file with its name, together with the position up to which the
 //! transcript was read; earlier text is in parts that are written once. So appending replaces one file, atomically.
 
-use super::{ArchivedChat, ChatArchive, ChatSection, Lasting, ReadProgress, SUPERSEDED, WriteMode, file_name, header, put, sections};
+use super::{
+    ArchivedChat, ChatArchive, ChatSection, Lasting, ReadProgress, SUPERSEDED, WriteMode, file_name, header, put, sections_with_text,
+};
 use crate::{
     draft::{self, Draft},
     evidence::CallEvidence,
@@ -31,14 +33,23 @@ impl ChatArchive {
 
     /// Reads the header and the sections of a session from all its files.
     pub fn read(&self, host: &Reader, key: &str) -> Result<Option<(ArchivedChat, Vec<ChatSection>)>> {
+        self.read_with_text(host, key, |_| true)
+    }
+
+    /// Reads the same; the sections of other speakers have no text.
+    pub(crate) fn read_typed(&self, host: &Reader, key: &str) -> Result<Option<(ArchivedChat, Vec<ChatSection>)>> {
+        self.read_with_text(host, key, |speaker| speaker == Speaker::User)
+    }
+
+    fn read_with_text(&self, host: &Reader, key: &str, has_text: fn(Speaker) -> bool) -> Result<Option<(ArchivedChat, Vec<ChatSection>)>> {
         let Some(end) = self.read_file(host, key, 0)? else { return Ok(None) };
         let Some((chat, _)) = header::parse(&end) else { return Ok(None) };
         let mut all = Vec::new();
         for part in 1..=chat.parts {
             let text = self.read_file(host, key, part)?.unwrap_or_default();
-            all.extend(sections(&text).into_iter().map(|section| ChatSection { part, ..section }));
+            all.extend(sections_with_text(&text, has_text).into_iter().map(|section| ChatSection { part, ..section }));
         }
-        all.extend(sections(&end));
+        all.extend(sections_with_text(&end, has_text));
         Ok(Some((chat, all)))
     }
 

@@ -1,6 +1,11 @@
 //! *denied*: the person rejected or interrupted an action and said why, in the dialog or in the next message.
 
-use super::{SeenChat, naming, rules::is_reason, short_words};
+use super::{
+    SeenChat, naming,
+    read_chat::{ReadChat, read_sentences},
+    rules::is_reason,
+    short_words,
+};
 use crate::{
     evidence::{CallEvidence, CallOutcome},
     facts::EditDigest,
@@ -9,8 +14,9 @@ use memdir_core::{Candidate, CandidateKind, Kind};
 use std::collections::HashMap;
 
 /// Returns the candidates of a conversation whose reason is one of the turns behind `after`.
-pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
+pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
+    let chat = read.chat;
     let denied = |call: &&CallEvidence| call.is_denied() && (call.command.is_some() || !call.paths.is_empty());
     let mut at = 0;
     let allowed = Allowed::new(chat);
@@ -23,16 +29,19 @@ pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
         let group = &calls[at..at + together.max(1)];
         at += together.max(1);
         let dialog = group.iter().find_map(|call| call.reason.as_deref());
-        let next = chat.turn(first.turn + 1);
-        let (reason, cite, evidence_turn) = match (dialog, next) {
-            (Some(reason), _) => (reason, chat.turn(first.turn), first.turn),
-            (None, Some(next)) => (next.text.as_str(), Some(next), next.number),
+        let typed_in_dialog;
+        let (reason, sentences, cite, evidence_turn) = match (dialog, read.turn(first.turn + 1)) {
+            (Some(reason), _) => {
+                typed_in_dialog = read_sentences(reason);
+                (reason, &typed_in_dialog, read.turn(first.turn), first.turn)
+            }
+            (None, Some(next)) => (next.text, &next.sentences, Some(next), next.turn.number),
             (None, None) => continue,
         };
-        if evidence_turn <= after || !is_reason(reason) || group.iter().any(|call| allowed.has(call)) {
+        if evidence_turn <= after || !is_reason(reason, sentences) || group.iter().any(|call| allowed.has(call)) {
             continue;
         }
-        found.push(candidate(chat, group, reason, cite));
+        found.push(candidate(chat, group, reason, cite.map(|read| read.turn)));
     }
     found
 }

@@ -1,18 +1,26 @@
-//! What the detectors know about languages, as data: one [`Language`] each. A sentence is read with the words of its own language only,
+//! What the detectors know about languages, as data: one [`LanguageWords`] each. A sentence is read with the words of its own language only,
 //! because one word means different things: `i` is "and" in Polish, `die` an article in German. A phrase is written in lower case; a
 //! comma in it matches every mark between clauses.
 
 mod asian;
 mod english;
 mod germanic;
+mod index;
 mod others;
 mod romance;
 mod slavic;
 
-use super::typed::is_cjk;
+use super::typed::{is_cjk, push_folded};
+use index::PhraseIndex;
+pub(super) use index::{KindSet, PhraseKind};
+use rustc_hash::FxHashMap;
+use std::{
+    ops::Deref,
+    sync::{LazyLock, OnceLock},
+};
 
 /// The words of a language that the detectors look for. Empty lists are languages of which only requests are known.
-pub(super) struct Language {
+pub(super) struct LanguageWords {
     /// Frequent words, by which the language is recognized.
     pub(super) common: &'static [&'static str],
     /// Words are not separated by spaces, or carry endings: phrases are found inside of words.
@@ -82,8 +90,48 @@ pub(super) struct Language {
     pub(super) light: &'static [&'static str],
 }
 
+/// A language, with what finds its phrases.
+pub(super) struct Language {
+    words: &'static LanguageWords,
+    /// Made when the language is first met.
+    index: OnceLock<PhraseIndex>,
+}
+
+impl Deref for Language {
+    type Target = LanguageWords;
+
+    fn deref(&self) -> &LanguageWords {
+        self.words
+    }
+}
+
+impl Language {
+    const fn new(words: &'static LanguageWords) -> Self {
+        Language { words, index: OnceLock::new() }
+    }
+
+    /// Returns the phrases of a kind.
+    pub(super) fn phrases(&self, kind: PhraseKind) -> &'static [&'static str] {
+        index::lists(self)[kind as usize].1
+    }
+
+    /// Returns the kinds of phrases with which a text, as it was typed, may begin: others are ruled out. Most texts begin with none.
+    pub(super) fn may_begin(&self, text: &str) -> KindSet {
+        if self.is_unspaced { KindSet::ALL } else { self.index().kinds_of_first_word(text) }
+    }
+
+    /// Calls `found` with each phrase that begins where `rest`, the end of a form, does.
+    pub(super) fn each_phrase_at(&self, rest: &str, found: impl FnMut(PhraseKind, &'static str)) {
+        self.index().each_at(rest, self.is_unspaced, found);
+    }
+
+    fn index(&self) -> &PhraseIndex {
+        self.index.get_or_init(|| PhraseIndex::new(self.words))
+    }
+}
+
 /// A language without words.
-const EMPTY: Language = Language {
+const EMPTY: LanguageWords = LanguageWords {
     common: &[],
     is_unspaced: false,
     is_english: false,
@@ -121,33 +169,47 @@ const EMPTY: Language = Language {
 };
 
 /// The languages with spaces, the most frequent first.
-const SPACED: &[&Language] = &[
-    &english::ENGLISH,
-    &germanic::GERMAN,
-    &romance::SPANISH,
-    &romance::FRENCH,
-    &romance::ITALIAN,
-    &romance::PORTUGUESE,
-    &germanic::DUTCH,
-    &slavic::POLISH,
-    &slavic::RUSSIAN,
-    &slavic::UKRAINIAN,
-    &others::TURKISH,
-    &germanic::SWEDISH,
-    &germanic::DANISH,
-    &others::ARABIC,
-    &others::HINDI,
-    &slavic::CZECH,
-    &others::VIETNAMESE,
-    &others::INDONESIAN,
-    &others::FINNISH,
-    &others::GREEK,
+static SPACED: [Language; 20] = [
+    Language::new(&english::ENGLISH),
+    Language::new(&germanic::GERMAN),
+    Language::new(&romance::SPANISH),
+    Language::new(&romance::FRENCH),
+    Language::new(&romance::ITALIAN),
+    Language::new(&romance::PORTUGUESE),
+    Language::new(&germanic::DUTCH),
+    Language::new(&slavic::POLISH),
+    Language::new(&slavic::RUSSIAN),
+    Language::new(&slavic::UKRAINIAN),
+    Language::new(&others::TURKISH),
+    Language::new(&germanic::SWEDISH),
+    Language::new(&germanic::DANISH),
+    Language::new(&others::ARABIC),
+    Language::new(&others::HINDI),
+    Language::new(&slavic::CZECH),
+    Language::new(&others::VIETNAMESE),
+    Language::new(&others::INDONESIAN),
+    Language::new(&others::FINNISH),
+    Language::new(&others::GREEK),
 ];
 
-/// Returns the language of a sentence, given in lower case: by its script, or by its frequent words. English if none is known.
+/// The languages without spaces: Korean, Japanese, Chinese.
+static UNSPACED: [Language; 3] = [Language::new(&asian::KOREAN), Language::new(&asian::JAPANESE), Language::new(&asian::CHINESE)];
+
+/// The frequent words of all languages with spaces, each with a bit for every language that has it.
+static COMMON: LazyLock<FxHashMap<&str, u32>> = LazyLock::new(|| {
+    let mut common = FxHashMap::default();
+    for (number, language) in SPACED.iter().enumerate() {
+        for word in language.common {
+            *common.entry(*word).or_default() |= 1 << number;
+        }
+    }
+    common
+});
+
+/// Returns the language of a sentence: by its script, or by its frequent words. English if none is known.
 pub(super) fn language(sentence: &str) -> &'static Language {
     let (mut kana, mut han, mut hangul, mut letters) = (0, 0, 0, 0);
-    for c in sentence.chars().filter(|c| c.is_alphabetic()) {
+    for c in sentence.chars().filter(|c| !sentence.is_ascii() && c.is_alphabetic()) {
         match c {
             '\u{3040}'..='\u{30ff}' => kana += 1,
             '\u{ac00}'..='\u{d7a3}' => hangul += 1,
@@ -158,19 +220,28 @@ pub(super) fn language(sentence: &str) -> &'static Language {
     // A few characters in a sentence of another script are a name; four letters make about one character's worth of text.
     if (kana + han + hangul) * 4 >= letters && kana + han + hangul > 0 {
         return match () {
-            () if hangul >= kana + han => &asian::KOREAN,
-            () if kana > 0 => &asian::JAPANESE,
-            () => &asian::CHINESE,
+            () if hangul >= kana + han => &UNSPACED[0],
+            () if kana > 0 => &UNSPACED[1],
+            () => &UNSPACED[2],
         };
     }
     let mut counts = [0; SPACED.len()];
-    for word in sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '-') && !is_mark(c)).filter(|word| !word.is_empty()) {
-        for (count, language) in counts.iter_mut().zip(SPACED) {
-            *count += usize::from(language.common.contains(&word));
+    let mut folded = String::with_capacity(sentence.len());
+    if sentence.is_ascii() {
+        folded.push_str(sentence);
+        folded.make_ascii_lowercase();
+    } else {
+        sentence.chars().for_each(|c| push_folded(c, &mut folded));
+    }
+    for word in folded.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '-') && !is_mark(c)) {
+        let mut languages = COMMON.get(word).copied().unwrap_or_default();
+        while languages != 0 {
+            counts[languages.trailing_zeros() as usize] += 1;
+            languages &= languages - 1;
         }
     }
     let best = counts.iter().copied().max().unwrap_or_default();
-    counts.iter().position(|&count| count == best).map_or(SPACED[0], |at| SPACED[at])
+    &SPACED[counts.iter().position(|&count| count == best).unwrap_or_default()]
 }
 
 /// Whether a character is a combining mark of Devanagari, which is part of a word.

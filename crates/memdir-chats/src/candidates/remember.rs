@@ -1,11 +1,14 @@
 //! *remember*: the person asked for it at the beginning of a sentence, and nothing was saved afterwards in that conversation.
 
 use super::{
-    SeenChat, TypedTurn, naming,
+    SeenChat, TypedTurn,
+    lexicon::PhraseKind,
+    naming,
+    read_chat::{ReadChat, read_sentences},
     request::requested,
     sentence::Sentence,
     short_words,
-    typed::{is_question, says_something, sentences},
+    typed::{is_question, says_something},
 };
 use crate::evidence::{CallEvidence, CallOutcome};
 use memdir_core::{Candidate, CandidateKind};
@@ -14,26 +17,27 @@ use memdir_core::{Candidate, CandidateKind};
 const MAX_REQUESTS: usize = 5;
 
 /// Returns the candidates of a conversation whose request is one of the turns behind `after`.
-pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
+pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
     let mut found = Vec::new();
+    let chat = read.chat;
     let last_saved = chat.calls.iter().filter(|call| saves_memory(call)).map(|call| call.turn).max();
-    for (at, turn) in chat.turns.iter().enumerate().filter(|(_, turn)| turn.number > after) {
+    for (at, message) in read.behind(after) {
+        let (turn, all) = (message.turn, &message.sentences);
         // Something was saved in the turn of the request or after it.
         if last_saved >= Some(turn.number) {
             continue;
         }
-        let all = sentences(&turn.text);
-        for (number, content) in all.iter().enumerate().filter_map(|(at, text)| Some((at, requested(text)?))).take(MAX_REQUESTS) {
+        for (number, content) in all.iter().enumerate().filter_map(|(at, sentence)| Some((at, requested(sentence)?))).take(MAX_REQUESTS) {
             if says_something(content) {
-                found.push(candidate(chat, &[turn], all[number].to_owned(), content));
+                found.push(candidate(chat, &[turn], all[number].text.to_owned(), content));
                 continue;
             }
             // "Remember that": what it points to is the rest of the message, or the message before it.
-            let others: Vec<&str> = all.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, text)| *text).collect();
-            let before = chat.turns[..at].last();
+            let others: Vec<&str> = all.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, other)| other.text).collect();
+            let before = read.turns[..at].last();
             let (pointed, turns) = match before {
                 _ if !others.is_empty() => (others.join(" "), vec![turn]),
-                Some(before) => (before.text.trim().to_owned(), vec![before, turn]),
+                Some(before) => (before.text.trim().to_owned(), vec![before.turn, turn]),
                 None => continue,
             };
             if is_fact(&pointed) {
@@ -47,12 +51,9 @@ pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
 
 /// Whether a text says something, instead of asking for it.
 fn is_fact(text: &str) -> bool {
-    let is_task = |sentence: &&str| {
-        let sentence = Sentence::new(sentence);
-        sentence.begins(sentence.language.tasks)
-    };
-    let all = sentences(text);
-    says_something(text) && !all.iter().any(|sentence| is_question(sentence)) && !all.iter().all(is_task)
+    let is_task = |sentence: &Sentence<'_>| sentence.begins(PhraseKind::Tasks);
+    let all = read_sentences(text);
+    says_something(text) && !all.iter().any(|sentence| is_question(sentence.text)) && !all.iter().all(is_task)
 }
 
 fn candidate(chat: &SeenChat, turns: &[&TypedTurn], words: String, content: &str) -> Candidate {

@@ -3,11 +3,12 @@
 //! sentence is compared with a bounded number of others.
 
 use super::{
-    SeenChat, naming,
-    rules::{is_go_ahead, is_rule},
+    naming,
+    read_chat::ReadChat,
+    rules::{is_rule, lets_go_on},
     sentence::Sentence,
     short_words,
-    typed::{is_cjk, sentences, words},
+    typed::{is_cjk, words},
     wording::Wording,
 };
 use jiff::Timestamp;
@@ -68,19 +69,20 @@ impl Sentences {
     }
 
     /// Adds the sentences of the turns behind `after`. Returns the groups that have a new sentence of another conversation.
-    pub(super) fn add(&mut self, chat: &SeenChat, after: u64, embedder: Option<&dyn Embedder>) -> BTreeSet<u64> {
+    pub(super) fn add(&mut self, read: &ReadChat<'_>, after: u64, embedder: Option<&dyn Embedder>) -> BTreeSet<u64> {
         let mut changed = BTreeSet::new();
-        for turn in chat.turns.iter().filter(|turn| turn.number > after && turn.text.len() <= MESSAGE_BYTES) {
-            for sentence in sentences(&turn.text).into_iter().map(Sentence::new).filter(may_be_rule) {
-                let (text, wording) = (sentence.text, Wording::new(&sentence));
+        let chat = read.chat;
+        for (_, message) in read.behind(after).filter(|(_, message)| message.text.len() <= MESSAGE_BYTES) {
+            for sentence in message.sentences.iter().filter(|sentence| may_be_rule(sentence)) {
+                let (text, wording) = (sentence.text, Wording::new(sentence));
                 let group = self.duplicate_of(&wording, text, embedder).unwrap_or_else(|| crate::facts::digest(&words(text).join(" ")));
                 if self.members(group).any(|seen| seen.session != chat.session) {
                     changed.insert(group);
                 }
                 // A turn may be looked at again: it was not complete, or the conversation was rewound.
                 if !self.members(group).any(|seen| seen.session == chat.session && seen.text == text) {
-                    let (session, text, cite) = (chat.session.clone(), text.to_owned(), turn.cite.clone());
-                    self.push(SentenceSeen { session, text, cite, at: turn.at, group }, wording);
+                    let (session, text, cite) = (chat.session.clone(), text.to_owned(), message.turn.cite.clone());
+                    self.push(SentenceSeen { session, text, cite, at: message.turn.at, group }, wording);
                 }
             }
         }
@@ -224,7 +226,12 @@ fn mix(number: u64) -> u64 {
 /// Whether a sentence may be a rule: long enough to be recognized again, and said for every time.
 fn may_be_rule(sentence: &Sentence<'_>) -> bool {
     let text = sentence.text;
-    let distinct: HashSet<String> = words(text).into_iter().collect();
     let min_letters = if text.chars().any(is_cjk) { 10 } else { 16 };
-    distinct.len() >= 4 && text.chars().filter(|c| c.is_alphanumeric()).count() >= min_letters && !is_go_ahead(text) && is_rule(sentence)
+    let is_long = text.chars().filter(|c| c.is_alphanumeric()).count() >= min_letters;
+    is_long && is_rule(sentence) && !lets_go_on(sentence, std::slice::from_ref(sentence)) && has_words(text)
+}
+
+/// Whether a text has enough different words to be recognized again.
+fn has_words(text: &str) -> bool {
+    words(text).into_iter().collect::<HashSet<String>>().len() >= 4
 }

@@ -2,43 +2,43 @@
 //! is a statement or a rule: "Remember password checkbox is broken" names a thing, and "remember to commit" is a task. Pure.
 
 use super::{
-    rules::{is_rule, privacy_wish},
+    lexicon::{Language, PhraseKind},
+    rules::{is_rule, sentence_wish},
     sentence::{Sentence, begins_with_quote, strip_any},
     typed::{is_question, says_something},
 };
 
 /// Returns what a sentence asks to remember, as it was typed; empty if it points to another sentence; `None` if it asks for nothing.
-pub(super) fn requested(text: &str) -> Option<&str> {
-    let sentence = Sentence::new(text);
-    let language = sentence.language;
-    if begins_with_quote(sentence.rest) || privacy_wish(text).is_some() {
+pub(super) fn requested<'t>(sentence: &Sentence<'t>) -> Option<&'t str> {
+    let (text, language) = (sentence.text, sentence.language);
+    if begins_with_quote(sentence.rest) || sentence_wish(sentence).is_some() {
         return None;
     }
-    let polite = strip_any(sentence.rest, language.polite, language);
+    let polite = sentence.strip(PhraseKind::Polite);
     // "Can you remember that …?" is a request, any other question is not.
     if is_question(text) && polite.is_none() {
         return None;
     }
-    let rest = polite.map_or(sentence.rest, |rest| Sentence::in_language(rest, language).rest);
-    if let Some(tail) = strip_any(rest, language.from_now_on, language) {
+    let behind = polite.map(|rest| Sentence::in_language(rest, language));
+    let request = behind.as_ref().unwrap_or(sentence);
+    if let Some(tail) = request.strip(PhraseKind::FromNowOn) {
         let rule = Sentence::in_language(tail, language);
-        let is_stated = rule.begins_as_rule() || rule.begins(language.habits);
-        return (is_stated && is_rule(&rule) && !rule.has(language.trouble)).then(|| trimmed(tail));
+        let is_stated = rule.begins_as_rule() || rule.begins(PhraseKind::Habits);
+        return (is_stated && is_rule(&rule) && !rule.has(PhraseKind::Trouble)).then(|| trimmed(tail));
     }
-    match strip_any(rest, language.requests, language) {
-        Some(tail) => content(tail, &sentence, polite.is_some()),
+    match request.strip(PhraseKind::Requests) {
+        Some(tail) => content(tail, language, polite.is_some()),
         None => {
             let end = text.trim_end_matches(|c: char| !c.is_alphanumeric());
             let before = language.endings.iter().filter_map(|ending| end.strip_suffix(ending)).min_by_key(|rest| rest.len())?;
             let read = Sentence::in_language(before, language);
-            (says_something(before) && !read.has(language.trouble) && !read.has(language.passing)).then(|| trimmed(before))
+            (says_something(before) && !read.has(PhraseKind::Trouble) && !read.has(PhraseKind::Passing)).then(|| trimmed(before))
         }
     }
 }
 
 /// Returns what follows a request, if it can be remembered.
-fn content<'t>(tail: &'t str, sentence: &Sentence<'_>, is_polite: bool) -> Option<&'t str> {
-    let language = sentence.language;
+fn content<'t>(tail: &'t str, language: &'static Language, is_polite: bool) -> Option<&'t str> {
     let is_colon = |text: &str| text.starts_with([':', '：', '—', '–']) || text.starts_with("- ");
     let mut pointed = if language.is_unspaced { tail.trim_start() } else { tail.trim_start_matches([' ', ',']) };
     while let Some(behind) = strip_any(pointed, language.pointers, language).filter(|_| !is_colon(pointed)) {
@@ -59,7 +59,7 @@ fn content<'t>(tail: &'t str, sentence: &Sentence<'_>, is_polite: bool) -> Optio
     if let Some(statement) = strip_any(behind, language.that, language) {
         let statement = trimmed(statement);
         let read = Sentence::in_language(statement, language);
-        let is_stated = says_something(statement) && !read.has(language.passing) && !(language.is_english && is_thing(statement));
+        let is_stated = says_something(statement) && !read.has(PhraseKind::Passing) && !(language.is_english && is_thing(statement));
         return is_stated.then_some(statement);
     }
     // Without it, only a rule or a habit is not the name of a thing.
@@ -68,10 +68,10 @@ fn content<'t>(tail: &'t str, sentence: &Sentence<'_>, is_polite: bool) -> Optio
     let to = strip_any(direct, &["to"], language).filter(|_| language.is_english).map(str::trim_start);
     if let Some(to) = to {
         let task = Sentence::in_language(to, language);
-        return (task.has(language.lasting) && !task.has(language.passing)).then_some(to);
+        return (task.has(PhraseKind::Lasting) && !task.has(PhraseKind::Passing)).then_some(to);
     }
-    let is_stated = read.begins(language.habits) || read.begins_as_rule() || is_statement(direct, &read);
-    (is_stated && says_something(direct) && !read.has(language.passing) && !read.has(language.trouble)).then_some(direct)
+    let is_stated = read.begins(PhraseKind::Habits) || read.begins_as_rule() || is_statement(direct, &read);
+    (is_stated && says_something(direct) && !read.has(PhraseKind::Passing) && !read.has(PhraseKind::Trouble)).then_some(direct)
 }
 
 /// Whether "that" points to a thing instead of introducing a statement: "that function we wrote", "that bug from last week".
@@ -106,7 +106,7 @@ fn is_thing(statement: &str) -> bool {
 fn is_statement(text: &str, read: &Sentence<'_>) -> bool {
     const VERBS: &[&str] = &["is", "are", "must", "has", "have", "uses", "runs", "lives", "listens", "needs", "belongs"];
     if read.language.is_unspaced {
-        return read.has(&["是", "用"]) || (read.has(read.language.norms) && !text.contains('の'));
+        return ["是", "用"].iter().any(|verb| text.contains(verb)) || (read.has(PhraseKind::Norms) && !text.contains('の'));
     }
     let mut words = text.split_whitespace();
     let has_article = words.next().is_some_and(|first| matches!(first, "the" | "all" | "our"));
@@ -156,7 +156,7 @@ mod tests {
             ("记住密码的功能坏了", None),
             ("\"Remember, I ordered two\" wrote the customer", None),
         ] {
-            assert_eq!(requested(sentence), expected, "{sentence}");
+            assert_eq!(requested(&Sentence::new(sentence)), expected, "{sentence}");
         }
     }
 }

@@ -2,20 +2,24 @@
 //! that restores the old text.
 
 use super::{
-    SeenChat, naming,
+    lexicon::PhraseKind,
+    naming,
+    read_chat::{ReadChat, ReadTurn},
     rules::is_go_ahead,
     sentence::Sentence,
     short_words,
-    typed::{is_question, says_something, sentences},
+    typed::{is_question, says_something},
 };
 use crate::evidence::{CallEvidence, CallOutcome};
 use memdir_core::{Candidate, CandidateKind, Kind, internal::recall::when};
 
 /// Returns the candidates of a conversation whose reason is one of the turns behind `after`.
-pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
+pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
     let mut found: Vec<(u64, Candidate)> = Vec::new();
+    let chat = read.chat;
     for (at, undo) in chat.calls.iter().enumerate() {
-        let Some(turn) = chat.turn(undo.turn).filter(|turn| turn.number > after) else { continue };
+        let Some(message) = read.turn(undo.turn).filter(|message| message.turn.number > after) else { continue };
+        let turn = message.turn;
         if !matches!(undo.outcome, CallOutcome::Succeeded | CallOutcome::Unknown) || found.iter().any(|(number, _)| *number == turn.number)
         {
             continue;
@@ -29,11 +33,11 @@ pub(super) fn find(chat: &SeenChat, after: u64) -> Vec<Candidate> {
             None => earlier().filter(|edit| takes_back(undo, edit)).take(1).collect(),
         };
         let Some(edit) = restored.first() else { continue };
-        if is_asked(&turn.text) {
+        if is_asked(message) {
             let project = chat.project.as_deref();
-            let text = short_words(&turn.text);
+            let text = short_words(message.text);
             let path = naming::relative(&edit.paths[0], project).to_owned();
-            let key = naming::key("reverted", &turn.text, &path);
+            let key = naming::key("reverted", message.text, &path);
             let candidate = Candidate {
                 kind: CandidateKind::Reverted,
                 name: naming::name("feedback", &text, &key),
@@ -66,14 +70,13 @@ fn takes_back(undo: &CallEvidence, edit: &CallEvidence) -> bool {
 }
 
 /// Whether the person asked for it in words and said why: more than one clause, and nothing about this moment only.
-fn is_asked(message: &str) -> bool {
-    let all = sentences(message);
-    if !says_something(message) || is_go_ahead(message) || all.iter().any(|sentence| is_question(sentence)) {
+fn is_asked(message: &ReadTurn<'_>) -> bool {
+    let (text, read) = (message.text, &message.sentences);
+    if !says_something(text) || is_go_ahead(text, read) || read.iter().any(|sentence| is_question(sentence.text)) {
         return false;
     }
-    let read: Vec<Sentence<'_>> = all.into_iter().map(Sentence::new).collect();
-    let asks = read.iter().any(|sentence| sentence.has(sentence.language.undo) || sentence.opens_with(sentence.language.undo));
-    let is_passing = read.iter().any(|sentence| sentence.has(sentence.language.passing) || sentence.clause_begins(sentence.language.later));
+    let asks = read.iter().any(|sentence| sentence.has(PhraseKind::Undo) || sentence.opens_with(PhraseKind::Undo));
+    let is_passing = read.iter().any(|sentence| sentence.has(PhraseKind::Passing) || sentence.clause_begins(PhraseKind::Later));
     let has_reason = read.len() > 1 || read.iter().any(Sentence::has_clauses);
     asks && has_reason && !is_passing
 }

@@ -2,42 +2,43 @@
 //! so a sentence about this moment, about what a person sees, or about what others say is not a rule. Pure.
 
 use super::{
-    lexicon::Language,
+    lexicon::PhraseKind,
     sentence::{Sentence, begins_with_quote, strip_any},
-    typed::{is_question, says_something, sentences},
+    typed::{is_question, says_something},
 };
 
 /// Sentences of a message in which a reason is looked for: what follows is the next task.
 const REASON_SENTENCES: usize = 4;
+/// Words of a message that lets the work go on, whatever they are.
+const GO_AHEAD_WORDS: usize = 6;
 /// Words of a wish that names nothing and so is for the whole conversation: "remember nothing, please".
 const BARE_WISH_WORDS: usize = 4;
 
 /// Whether a sentence says how things are done every time.
 pub(super) fn is_rule(sentence: &Sentence<'_>) -> bool {
-    let language = sentence.language;
     if is_question(sentence.text)
         || begins_with_quote(sentence.rest)
-        || sentence.begins(language.maybe)
-        || sentence.has(language.passing)
-        || sentence.has(language.saying)
+        || sentence.begins(PhraseKind::Maybe)
+        || sentence.has(PhraseKind::Passing)
+        || sentence.has(PhraseKind::Saying)
     {
         return false;
     }
     if sentence.begins_as_rule() {
         return true;
     }
-    let is_habit = sentence.begins(language.habits);
-    if sentence.has(language.trouble) || (sentence.begins(language.context) && !is_habit) {
+    let is_habit = sentence.begins(PhraseKind::Habits);
+    if sentence.has(PhraseKind::Trouble) || (sentence.begins(PhraseKind::Context) && !is_habit) {
         return false;
     }
-    if sentence.begins(language.praise) || sentence.opens_with(language.praise) {
+    if sentence.begins(PhraseKind::Praise) || sentence.opens_with(PhraseKind::Praise) {
         return sentence.has_rule_clause();
     }
-    let has_contrast = sentence.has(language.contrasts);
-    if sentence.begins(language.tasks) {
-        return has_contrast || sentence.has(language.lasting);
+    let has_contrast = sentence.has(PhraseKind::Contrasts);
+    if sentence.begins(PhraseKind::Tasks) {
+        return has_contrast || sentence.has(PhraseKind::Lasting);
     }
-    is_habit || has_contrast || sentence.has(language.norms) || sentence.has_rule_clause() || is_generic(sentence)
+    is_habit || has_contrast || sentence.has(PhraseKind::Norms) || sentence.has_rule_clause() || is_generic(sentence)
 }
 
 /// Whether a sentence speaks of all things of a kind: "Prices are stored in cents". Only English says it without an article.
@@ -50,53 +51,55 @@ fn is_generic(sentence: &Sentence<'_>) -> bool {
 
 /// Whether a message says why an action was denied: a rule, an alternative, or a state that forbids it. Not another topic, not
 /// something for later, not a task, and not a word that lets the work go on.
-pub(super) fn is_reason(message: &str) -> bool {
-    let all = sentences(message);
-    if !says_something(message) || all.last().is_none_or(|last| is_question(last)) || is_go_ahead(message) {
+pub(super) fn is_reason(message: &str, all: &[Sentence<'_>]) -> bool {
+    if !says_something(message) || all.last().is_none_or(|last| is_question(last.text)) || is_go_ahead(message, all) {
         return false;
     }
-    let read: Vec<Sentence<'_>> = all.into_iter().take(REASON_SENTENCES).map(Sentence::new).collect();
-    !read.iter().any(|sentence| sentence.has(sentence.language.retractions) && !sentence.begins_as_rule()) && read.iter().any(says_why)
+    let read = &all[..all.len().min(REASON_SENTENCES)];
+    !read.iter().any(|sentence| sentence.has(PhraseKind::Retractions) && !sentence.begins_as_rule()) && read.iter().any(says_why)
 }
 
 fn says_why(sentence: &Sentence<'_>) -> bool {
-    let language = sentence.language;
     if is_question(sentence.text)
-        || sentence.has(language.passing)
-        || sentence.has(language.saying)
-        || sentence.begins(language.maybe)
-        || sentence.begins(language.praise)
-        || sentence.opens_with(language.later)
+        || sentence.has(PhraseKind::Passing)
+        || sentence.has(PhraseKind::Saying)
+        || sentence.begins(PhraseKind::Maybe)
+        || sentence.begins(PhraseKind::Praise)
+        || sentence.opens_with(PhraseKind::Later)
     {
         return false;
     }
     if sentence.begins_as_rule() {
         return true;
     }
-    if sentence.clause_begins(language.later) {
+    if sentence.clause_begins(PhraseKind::Later) {
         return false;
     }
-    let is_habit = sentence.begins(language.habits);
-    let is_protected = sentence.has(language.protected);
+    let is_habit = sentence.begins(PhraseKind::Habits);
+    let is_protected = sentence.has(PhraseKind::Protected);
     if sentence.has_rule_clause() || is_habit {
         return true;
     }
-    if sentence.has(language.trouble) || (sentence.begins(language.context) && !is_protected) {
+    if sentence.has(PhraseKind::Trouble) || (sentence.begins(PhraseKind::Context) && !is_protected) {
         return false;
     }
-    let has_contrast = sentence.has(language.contrasts);
-    if sentence.begins(language.tasks) && !is_protected {
-        return has_contrast || sentence.has(language.lasting);
+    let has_contrast = sentence.has(PhraseKind::Contrasts);
+    if sentence.begins(PhraseKind::Tasks) && !is_protected {
+        return has_contrast || sentence.has(PhraseKind::Lasting);
     }
-    is_protected || has_contrast || sentence.has(language.norms)
+    is_protected || has_contrast || sentence.has(PhraseKind::Norms)
 }
 
 /// Whether a message only lets the work go on, or thanks.
-pub(super) fn is_go_ahead(message: &str) -> bool {
-    let whole = Sentence::new(message);
-    let language = whole.language;
-    let begins = strip_any(message.trim(), language.go_ahead, language).is_some();
-    begins && (whole.words().count() <= 6 || !sentences(message).into_iter().map(Sentence::new).any(|sentence| says_why(&sentence)))
+pub(super) fn is_go_ahead(message: &str, all: &[Sentence<'_>]) -> bool {
+    lets_go_on(&Sentence::new(message), all)
+}
+
+/// Whether a text, of which `all` are the sentences, only lets the work go on.
+pub(super) fn lets_go_on(whole: &Sentence<'_>, all: &[Sentence<'_>]) -> bool {
+    let begins = whole.language.may_begin(whole.text).contains(PhraseKind::GoAhead)
+        && strip_any(whole.text.trim(), whole.language.go_ahead, whole.language).is_some();
+    begins && (whole.words().count() <= GO_AHEAD_WORDS || !all.iter().any(says_why))
 }
 
 /// What a person wants not to be remembered.
@@ -109,18 +112,17 @@ pub(super) enum PrivacyWish {
 }
 
 /// Returns the wish of a message that something is not remembered.
-pub(super) fn privacy_wish(message: &str) -> Option<PrivacyWish> {
-    sentences(message).into_iter().filter_map(|sentence| wish_of(&Sentence::new(sentence))).max()
+pub(super) fn privacy_wish(message: &[Sentence<'_>]) -> Option<PrivacyWish> {
+    message.iter().filter_map(sentence_wish).max()
 }
 
-fn wish_of(sentence: &Sentence<'_>) -> Option<PrivacyWish> {
-    let language: &Language = sentence.language;
-    let is_wish = sentence.begins(language.unremember)
-        || (language.is_unspaced && sentence.has(language.unremember))
-        || strip_any(sentence.rest, language.polite, language)
-            .is_some_and(|rest| strip_any(rest.trim_start(), language.unremember, language).is_some());
-    let is_saving = sentence.has(language.unsave);
-    if (is_wish || is_saving) && sentence.has(language.conversation) {
+/// Returns the wish of a sentence.
+pub(super) fn sentence_wish(sentence: &Sentence<'_>) -> Option<PrivacyWish> {
+    let language = sentence.language;
+    let is_wish = sentence.begins(PhraseKind::Unremember)
+        || (language.is_unspaced && sentence.has(PhraseKind::Unremember))
+        || sentence.strip(PhraseKind::Polite).is_some_and(|rest| strip_any(rest.trim_start(), language.unremember, language).is_some());
+    if (is_wish || sentence.has(PhraseKind::Unsave)) && sentence.has(PhraseKind::Conversation) {
         return Some(PrivacyWish::Conversation);
     }
     let is_bare = sentence.words().count() <= BARE_WISH_WORDS && !language.is_unspaced;

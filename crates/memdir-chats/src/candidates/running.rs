@@ -1,7 +1,7 @@
 //! Candidates of conversations that are read from their transcripts: the running one, or those that are not archived. Keeps nothing of
 //! them.
 
-use super::{SeenChat, TypedTurn, find_in};
+use super::{SeenChat, TypedTurn, find_in, read_chat::ReadChat};
 use crate::{
     evidence::{CallEvidence, MAX_CALLS},
     project::SessionProject,
@@ -30,7 +30,7 @@ pub fn find_in_running(
     let source = (host.open)(&Roots::default()).ok_or_else(missing)?;
     let session = SessionFile::from_path(host, &session_key(host, transcript), transcript).ok_or_else(missing)?;
     let chat = read_transcript(source.as_ref(), &session, redact, &|| until.is_some_and(|until| clock.now() >= until))?;
-    Ok(chat.respecting_wishes().map(|chat| super::unique(find_in(&chat, 0))).unwrap_or_default())
+    Ok(ReadChat::new(&chat, u64::MAX).map(|read| super::unique(find_in(&read, 0))).unwrap_or_default())
 }
 
 /// Finds *remember* and *denied* in the transcripts of a source that `is_wanted` by their keys and that belong to the project, the
@@ -53,8 +53,8 @@ pub fn find_in_transcripts(
         let Ok(chat) = read_transcript(source, session, redact, is_over) else { continue };
         let dir = chat.project.as_deref().map(Path::new).or(session.project_dir.as_deref());
         let is_of_project = project.includes(SessionProject { host: session.host, dir, transcript: &session.path });
-        if let Some(chat) = chat.respecting_wishes().filter(|_| is_of_project) {
-            found.extend(find_in(&chat, 0));
+        if let Some(read) = ReadChat::new(&chat, u64::MAX).filter(|_| is_of_project) {
+            found.extend(find_in(&read, 0));
         }
     }
     super::unique(found)
@@ -67,7 +67,9 @@ fn read_transcript(
     redact: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>,
     is_over: &dyn Fn() -> bool,
 ) -> Result<SeenChat> {
-    let mut reading = RunningChat { chat: SeenChat { session: session.name(), ..SeenChat::default() }, ..RunningChat::default() };
+    let scripts_look_alike = session.host.scripts_look_alike;
+    let mut reading =
+        RunningChat { chat: SeenChat { session: session.name(), scripts_look_alike, ..SeenChat::default() }, ..RunningChat::default() };
     source.turns(session, &TranscriptCursor::default(), &mut |event| {
         reading.event(event, redact);
         Ok(if is_over() { Flow::Stop } else { Flow::Continue })
@@ -110,11 +112,12 @@ impl RunningChat {
     fn event(&mut self, event: ChatEvent<'_>, redact: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>) {
         match event {
             ChatEvent::Restart => {
-                let session = std::mem::take(&mut self.chat.session);
-                *self = RunningChat { chat: SeenChat { session, ..SeenChat::default() }, ..RunningChat::default() };
+                let SeenChat { session, scripts_look_alike, .. } = std::mem::take(&mut self.chat);
+                *self = RunningChat { chat: SeenChat { session, scripts_look_alike, ..SeenChat::default() }, ..RunningChat::default() };
             }
             ChatEvent::Info(info) => {
                 self.chat.project = self.chat.project.take().or(info.project_dir.map(Cow::into_owned));
+                self.chat.is_scripted |= info.is_scripted;
             }
             ChatEvent::Turn(turn) if turn.speaker == Speaker::User => {
                 let number = self.chat.turns.last().map_or(0, |last| last.number) + 1;

@@ -67,16 +67,18 @@ fn archived(archive: &ChatArchive) -> Result<ArchivedChats> {
 /// Reads a conversation. Also returns the number of the person's messages that are answered: the last one may still be worked on.
 pub(super) fn read(archive: &ChatArchive, changed: &ChangedChat) -> Result<Option<(SeenChat, u64)>> {
     let Some(header) = archive.header(&format!("{}/{}", changed.host, changed.name)) else { return Ok(None) };
-    let Some((chat, sections)) = archive.read(header.host, &header.key)? else { return Ok(None) };
+    let Some((chat, sections)) = archive.read_typed(header.host, &header.key)? else { return Ok(None) };
     let calls = archive.evidence(&chat)?;
-    let mut turns = Vec::new();
-    for section in sections.iter().filter(|section| section.speaker == Speaker::User) {
-        let cite = cite(changed, section);
-        turns.push(TypedTurn { number: turns.len() as u64 + 1, at: section.at, text: section.text.clone(), cite: Some(cite) });
-    }
     let is_answered = sections.last().is_some_and(|section| section.speaker == Speaker::Assistant);
+    let mut turns = Vec::new();
+    for section in sections.into_iter().filter(|section| section.speaker == Speaker::User) {
+        let cite = cite(changed, &section);
+        turns.push(TypedTurn { number: turns.len() as u64 + 1, at: section.at, text: section.text, cite: Some(cite) });
+    }
     let complete = if is_answered { turns.len() as u64 } else { (turns.len() as u64).saturating_sub(1) };
-    Ok(Some((SeenChat { session: format!("{}/{}", changed.host, changed.name), project: chat.project, turns, calls }, complete)))
+    let session = format!("{}/{}", changed.host, changed.name);
+    let (is_scripted, scripts_look_alike) = (chat.progress.scripted, chat.host.scripts_look_alike);
+    Ok(Some((SeenChat { session, project: chat.project, turns, calls, is_scripted, scripts_look_alike }, complete)))
 }
 
 /// Returns the citation of a turn, as searches name its lines.

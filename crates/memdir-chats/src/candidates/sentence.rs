@@ -1,6 +1,9 @@
 //! A sentence as the detectors read it: its language, and its words in one form. Pure.
 
-use super::lexicon::{Language, language};
+use super::{
+    lexicon::{KindSet, Language, PhraseKind, language},
+    typed::{fold, push_folded},
+};
 use memdir_core::internal::base::steps;
 
 /// Characters in which the end of a quote is looked for, so that reading stays linear.
@@ -20,11 +23,27 @@ pub(super) struct Sentence<'t> {
     pub(super) rest: &'t str,
     opening: String,
     form: String,
+    /// The kinds of phrases with which `rest` may begin.
+    may_begin: KindSet,
+    phrases: PhrasesFound,
+}
+
+/// The kinds of phrases that a sentence has.
+#[derive(Default)]
+struct PhrasesFound {
+    anywhere: KindSet,
+    /// At its beginning.
+    first: KindSet,
+    /// At the beginning of a clause, behind the words that introduce it.
+    in_clauses: KindSet,
+    /// Whether it begins as rules do, and whether a clause does.
+    begins_as_rule: bool,
+    has_rule_clause: bool,
 }
 
 impl<'t> Sentence<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Sentence::in_language(text, language(&text.chars().flat_map(fold).collect::<String>()))
+        Sentence::in_language(text, language(text))
     }
 
     /// Reads a part of a sentence in the language of the whole.
@@ -32,38 +51,45 @@ impl<'t> Sentence<'t> {
         steps::count(text.len());
         let rest = without_openers(text, language);
         let opening = &text[..text.len() - rest.len()];
-        Sentence { text, language, rest, opening: form(opening, language), form: form(rest, language) }
+        let opening = if opening.is_empty() { String::new() } else { form(opening, language) };
+        let form = form(rest, language);
+        let phrases = PhrasesFound::new(&form, language);
+        Sentence { text, language, rest, opening, form, may_begin: language.may_begin(rest), phrases }
     }
 
-    /// Whether one of the phrases is in the sentence.
-    pub(super) fn has(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| has_phrase(&self.form, phrase, self.language))
+    /// Whether a phrase of this kind is in the sentence.
+    pub(super) fn has(&self, kind: PhraseKind) -> bool {
+        self.phrases.anywhere.contains(kind)
     }
 
-    /// Whether the sentence begins with one of the phrases.
-    pub(super) fn begins(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| begins_with(self.form.trim_start(), phrase, self.language))
+    /// Whether the sentence begins with a phrase of this kind.
+    pub(super) fn begins(&self, kind: PhraseKind) -> bool {
+        self.phrases.first.contains(kind)
     }
 
-    /// Whether a clause begins with one of the phrases.
-    pub(super) fn clause_begins(&self, phrases: &[&str]) -> bool {
-        self.clauses().any(|clause| phrases.iter().any(|phrase| begins_with(clause, phrase, self.language)))
+    /// Whether a clause begins with a phrase of this kind.
+    pub(super) fn clause_begins(&self, kind: PhraseKind) -> bool {
+        self.phrases.in_clauses.contains(kind)
     }
 
-    /// Whether one of the phrases introduces the sentence.
-    pub(super) fn opens_with(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|phrase| has_phrase(&self.opening, phrase, self.language))
+    /// Whether a phrase of this kind introduces the sentence.
+    pub(super) fn opens_with(&self, kind: PhraseKind) -> bool {
+        !self.opening.is_empty() && PhrasesFound::new(&self.opening, self.language).anywhere.contains(kind)
+    }
+
+    /// Returns what follows a phrase of this kind at the beginning, as it was typed.
+    pub(super) fn strip(&self, kind: PhraseKind) -> Option<&'t str> {
+        self.may_begin.contains(kind).then(|| strip_any(self.rest, self.language.phrases(kind), self.language)).flatten()
     }
 
     /// Whether the sentence begins as rules do: "never …", "don't …", "use …".
     pub(super) fn begins_as_rule(&self) -> bool {
-        let first = self.form.trim_start().trim_start_matches([',', ' ']);
-        self.is_rule_beginning(first)
+        self.phrases.begins_as_rule
     }
 
     /// Whether a clause of the sentence begins as rules do.
     pub(super) fn has_rule_clause(&self) -> bool {
-        self.clauses().any(|clause| self.is_rule_beginning(clause))
+        self.phrases.has_rule_clause
     }
 
     /// Whether the sentence has more than one clause.
@@ -75,46 +101,71 @@ impl<'t> Sentence<'t> {
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         self.form.split(' ').filter(|word| !word.is_empty() && *word != ",")
     }
+}
 
-    fn is_rule_beginning(&self, clause: &str) -> bool {
-        let language = self.language;
-        let forbids = |(word, endings): &(&str, &[&str])| {
-            let verb = clause.strip_prefix(word).and_then(|behind| behind.strip_prefix(' ')).and_then(|behind| behind.split(' ').next());
-            verb.is_some_and(|verb| verb != "," && (endings.is_empty() || endings.iter().any(|ending| verb.ends_with(ending))))
-        };
-        language.imperatives.iter().any(|phrase| begins_with(clause, phrase, language)) || language.forbids.iter().any(forbids)
-    }
-
-    /// The clauses, without the words that introduce them.
-    fn clauses(&self) -> impl Iterator<Item = &str> {
-        self.form.split(" , ").map(move |clause| {
-            let mut clause = clause.trim();
-            while let Some(behind) = self.language.openers.iter().find_map(|opener| {
-                let behind = clause.strip_prefix(opener)?;
-                behind.strip_prefix(' ').or((self.language.is_unspaced && !behind.is_empty()).then_some(behind))
-            }) {
-                clause = behind;
+impl PhrasesFound {
+    /// Finds the phrases of a form in one pass.
+    fn new(form: &str, language: &'static Language) -> Self {
+        let mut found = PhrasesFound::default();
+        let begin = form.len() - form.trim_start().len();
+        let rule_begin = form.len() - form.trim_start_matches([' ', ',']).len();
+        let mut clause = begin;
+        let mut is_start = true;
+        for (at, c) in form.char_indices() {
+            let is_word = c != ' ' && (is_start || language.is_unspaced);
+            is_start = c == ' ';
+            if !is_word {
+                continue;
             }
-            clause
-        })
+            let rest = &form[at..];
+            let (mut kinds, mut behind_opener) = (KindSet::default(), None);
+            language.each_phrase_at(rest, |kind, phrase| {
+                kinds.insert(kind);
+                if kind == PhraseKind::Openers && behind_opener.is_none() {
+                    behind_opener = clause_behind(&rest[phrase.len()..], language).map(|behind| form.len() - behind.len());
+                }
+            });
+            found.anywhere.extend(kinds);
+            let is_rule = || kinds.contains(PhraseKind::Imperatives) || forbids(rest, language);
+            if at == begin {
+                found.first = kinds;
+            }
+            found.begins_as_rule |= at == rule_begin && is_rule();
+            if at == clause {
+                match behind_opener {
+                    Some(behind) => clause = behind,
+                    None => {
+                        found.in_clauses.extend(kinds);
+                        found.has_rule_clause |= is_rule();
+                    }
+                }
+            }
+            if rest.starts_with(", ") && form[..at].ends_with(' ') {
+                clause = at + 2;
+            }
+        }
+        found
     }
+}
+
+/// Returns the clause behind the word that introduces it, if it goes on.
+fn clause_behind<'f>(behind: &'f str, language: &Language) -> Option<&'f str> {
+    let next = behind.strip_prefix(' ').or((language.is_unspaced && !behind.is_empty()).then_some(behind))?;
+    (!next.trim_start().is_empty() && !next.starts_with(", ")).then_some(next)
+}
+
+/// Whether a clause begins with a negation that forbids, and a verb.
+fn forbids(clause: &str, language: &Language) -> bool {
+    language.forbids.iter().any(|(word, endings)| {
+        let verb = clause.strip_prefix(word).and_then(|behind| behind.strip_prefix(' ')).and_then(|behind| behind.split(' ').next());
+        let is_verb = |verb: &str| !verb.is_empty() && verb != ",";
+        verb.is_some_and(|verb| is_verb(verb) && (endings.is_empty() || endings.iter().any(|ending| verb.ends_with(ending))))
+    })
 }
 
 /// Whether a text begins with a quote.
 pub(super) fn begins_with_quote(text: &str) -> bool {
     text.trim_start().starts_with(|c| QUOTES.iter().any(|(begin, _)| *begin == c) && c != '`')
-}
-
-/// The forms of one character: lower case, one apostrophe, no vowel signs of Arabic.
-fn fold(c: char) -> impl Iterator<Item = char> {
-    let folded = match c {
-        '’' | '‘' => Some('\''),
-        '\u{a0}' | '\u{202f}' | '\u{3000}' => Some(' '),
-        _ => None,
-    };
-    let is_kept = !matches!(c, '\u{64b}'..='\u{652}' | '\u{640}');
-    let lower = is_kept.then(|| c.to_lowercase()).into_iter().flatten();
-    folded.into_iter().chain(lower.filter(move |_| folded.is_none()))
 }
 
 /// Returns what follows a phrase at the beginning of a text, whatever its case. A phrase ends with its word, unless words are not
@@ -143,7 +194,10 @@ pub(super) fn strip_phrase<'t>(text: &'t str, phrase: &str, language: &Language)
 
 /// Returns what follows the first of the phrases that a text begins with, the longest first.
 pub(super) fn strip_any<'t>(text: &'t str, phrases: &[&str], language: &Language) -> Option<&'t str> {
-    phrases.iter().filter_map(|phrase| strip_phrase(text, phrase, language)).min_by_key(|rest| rest.len())
+    // Most phrases differ in their first character.
+    let first = text.chars().find_map(|c| fold(c).next())?.encode_utf8(&mut [0; 4]).bytes().next();
+    let likely = phrases.iter().filter(|phrase| phrase.bytes().next() == first);
+    likely.filter_map(|phrase| strip_phrase(text, phrase, language)).min_by_key(|rest| rest.len())
 }
 
 /// Names by which people address an agent.
@@ -155,7 +209,8 @@ fn without_openers<'t>(sentence: &'t str, language: &Language) -> &'t str {
     let trimmed = |text: &'t str| text.trim_start_matches(|c: char| c.is_whitespace() || ",:-，：、!.;~*".contains(c));
     let mut rest = trimmed(sentence);
     loop {
-        let behind = strip_any(rest, language.openers, language).or_else(|| address(rest, language)).map(trimmed);
+        let opener = language.may_begin(rest).contains(PhraseKind::Openers).then(|| strip_any(rest, language.openers, language)).flatten();
+        let behind = opener.or_else(|| address(rest, language)).map(trimmed);
         match behind {
             Some(behind) if !behind.is_empty() => rest = behind,
             _ => return rest,
@@ -169,7 +224,8 @@ fn address<'t>(text: &'t str, language: &Language) -> Option<&'t str> {
         let behind = strip_any(text, AGENTS, language)?;
         behind.starts_with([',', ':', '，', '、', '!', ' ', ';']).then_some(behind)
     };
-    match strip_any(text, language.greetings, language) {
+    let greeted = language.may_begin(text).contains(PhraseKind::Greetings).then(|| strip_any(text, language.greetings, language)).flatten();
+    match greeted {
         Some(behind) if behind.starts_with([' ', ',', '，', '、', '!']) => Some(named(behind.trim_start()).unwrap_or(behind)),
         Some(_) => None,
         None => named(text).filter(|behind| !behind.starts_with(' ')),
@@ -180,59 +236,57 @@ fn is_sign(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{97f}' | '\u{64b}'..='\u{652}')
 }
 
+fn is_word(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_alphanumeric() || is_sign(c))
+}
+
 /// Returns a text in one form, with a space at both ends.
 fn form(text: &str, language: &Language) -> String {
     let mut form = String::with_capacity(text.len() + 8);
     form.push(' ');
-    let chars: Vec<char> = text.chars().collect();
-    let is_word = |at: usize| chars.get(at).is_some_and(|c| c.is_alphanumeric() || is_sign(*c));
-    let mut at = 0;
-    while at < chars.len() {
-        let c = chars[at];
-        let is_inside = at > 0 && is_word(at - 1) && is_word(at + 1);
-        if let Some(end) = quote_end(&chars, at, is_inside) {
-            form.push(' ');
-            at = end + 1;
+    let mut before = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let next = rest.clone().next();
+        if is_word(Some(c)) {
+            push_folded(c, &mut form);
+            before = Some(c);
             continue;
         }
-        if is_word(at) || (is_inside && matches!(c, '\'' | '’' | '-' | '_' | '/' | '.' | '@' | '+' | '#')) {
-            form.extend(fold(c));
+        let is_inside = is_word(before) && is_word(next);
+        before = Some(c);
+        if let Some((close, behind)) = quote_end(c, rest.as_str(), is_inside) {
+            push_space(&mut form);
+            (before, rest) = (Some(close), behind.chars());
+        } else if is_inside && matches!(c, '\'' | '’' | '-' | '_' | '/' | '.' | '@' | '+' | '#') {
+            push_folded(c, &mut form);
         } else if matches!(c, '，' | '、' | '：' | '；' | '—' | '–' | '(' | ')') || (matches!(c, ',' | ';' | ':') && !is_inside) {
-            form.push_str(" , ");
+            push_space(&mut form);
+            form.push_str(", ");
         } else if !(language.is_unspaced && is_inside) {
-            form.push(' ');
-        }
-        at += 1;
-    }
-    form.push(' ');
-    let mut single = String::with_capacity(form.len());
-    for c in form.chars() {
-        if !(c == ' ' && single.ends_with(' ')) {
-            single.push(c);
+            push_space(&mut form);
         }
     }
-    single
+    push_space(&mut form);
+    form
 }
 
-/// Returns the place of the mark that ends the quote which begins here.
-fn quote_end(chars: &[char], at: usize, is_inside: bool) -> Option<usize> {
-    let (_, close) = QUOTES.iter().find(|(open, _)| *open == chars[at])?;
+/// Adds a space, unless there is one.
+fn push_space(form: &mut String) {
+    if form.as_bytes().last() != Some(&b' ') {
+        form.push(' ');
+    }
+}
+
+/// Returns the mark that ends the quote which `open` begins, and what follows it.
+fn quote_end(open: char, rest: &str, is_inside: bool) -> Option<(char, &str)> {
+    let (_, close) = *QUOTES.iter().find(|(begin, _)| *begin == open)?;
     if is_inside {
         return None;
     }
-    let end = chars[at + 1..].iter().take(QUOTE_CHARS).position(|c| c == close)? + at + 1;
+    let (at, _) = rest.char_indices().take(QUOTE_CHARS).find(|(_, c)| *c == close)?;
+    let behind = &rest[at + close.len_utf8()..];
     // An apostrophe at the end of a word ends no quote if another word goes on with it.
-    let is_apostrophe = *close == '\'' && chars.get(end + 1).is_some_and(|c| c.is_alphanumeric());
-    (!is_apostrophe).then_some(end)
-}
-
-fn has_phrase(form: &str, phrase: &str, language: &Language) -> bool {
-    if language.is_unspaced {
-        return form.contains(phrase);
-    }
-    form.match_indices(phrase).any(|(at, _)| form[..at].ends_with(' ') && form[at + phrase.len()..].starts_with(' '))
-}
-
-fn begins_with(text: &str, phrase: &str, language: &Language) -> bool {
-    text.strip_prefix(phrase).is_some_and(|rest| language.is_unspaced || rest.is_empty() || rest.starts_with(' '))
+    let is_apostrophe = close == '\'' && behind.starts_with(char::is_alphanumeric);
+    (!is_apostrophe).then_some((close, behind))
 }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// The version of the file format and of the detectors; a file of another version is ignored.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// The number of observations that are kept of each kind; the oldest are dropped first.
 const MAX_SEEN: usize = 20_000;
@@ -66,6 +66,14 @@ impl FindState {
         self.chats.retain(|session, _| is_archived(session));
         self.sentences.retain(|seen| is_archived(&seen.session));
         self.scars.retain(|seen| is_archived(&seen.session));
+    }
+
+    /// Removes the scars of a conversation. Only one that was read before has some: looking through all of them for each new
+    /// conversation would take quadratic time.
+    pub(super) fn forget_scars(&mut self, session: &str) {
+        if self.chats.contains_key(session) {
+            self.scars.retain(|seen| seen.session != session);
+        }
     }
 
     /// Records how far a conversation was read.

@@ -1,6 +1,8 @@
 //! What a person typed, in sentences: without quotes, code, pasted logs and slash commands. Pure.
 
+use memchr::memmem::Finder;
 use memdir_core::internal::base::{steps, text::truncate_bytes};
+use std::sync::LazyLock;
 
 /// Bytes of a message that are looked at: more is pasted.
 const MESSAGE_BYTES: usize = 16 << 10;
@@ -50,45 +52,62 @@ fn push<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {
     }
 }
 
-/// Whether a line was pasted: a log, a trace, code.
-fn is_pasted(line: &str) -> bool {
-    const MARKS: &[&str] = &[
+/// What only logs and traces contain.
+static PASTED: LazyLock<[Finder<'static>; 12]> = LazyLock::new(|| {
+    let marks = [
         " WARN ", " ERROR ", " INFO ", " DEBUG ", " panicked at ", "Traceback (most", "npm ERR!", "    at ", "error[E",
         "Exception in thread", ".rs:", ".py\", line",
     ];
+    marks.map(Finder::new)
+});
+
+/// Whether a line was pasted: a log, a trace, code.
+fn is_pasted(line: &str) -> bool {
     if is_error_line(line) {
         return true;
     }
     let is_stamped = line.len() > 10 && line.as_bytes()[..4].iter().all(u8::is_ascii_digit) && line.as_bytes()[4] == b'-';
-    if is_stamped || line.starts_with('[') || MARKS.iter().any(|mark| line.contains(mark)) {
+    if is_stamped || line.starts_with('[') || PASTED.iter().any(|mark| mark.find(line.as_bytes()).is_some()) {
         return true;
     }
-    let symbols =
-        line.chars().filter(|c| matches!(c, '{' | '}' | '=' | ';' | '<' | '>' | '|' | '\\' | '_' | '$' | '*' | '&' | '[' | ']')).count();
-    symbols * 8 > line.chars().count()
+    let is_symbol =
+        |byte: u8| matches!(byte, b'{' | b'}' | b'=' | b';' | b'<' | b'>' | b'|' | b'\\' | b'_' | b'$' | b'*' | b'&' | b'[' | b']');
+    line.bytes().filter(|byte| is_symbol(*byte)).count() * 8 > line.chars().count()
 }
 
 /// Whether a line begins as programs print errors: `TypeError: …`, `fatal: …`, `npm WARN …`.
 fn is_error_line(line: &str) -> bool {
     const LEVELS: &[&str] =
         &["error", "fatal", "warning", "warn", "panic", "err!", "failed", "abort", "exception", "uncaught", "debug", "info"];
-    for (at, word) in line.split_whitespace().take(3).enumerate() {
+    line.split_whitespace().take(3).enumerate().any(|(at, word)| {
         let (name, is_label) = word.strip_suffix(':').map_or((word, false), |name| (name, true));
-        let lower = name.to_lowercase();
-        let is_error =
-            LEVELS.contains(&lower.as_str()) || name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Warning");
         let is_shouted = at == 1 && matches!(word, "WARN" | "ERR!" | "ERROR");
-        if is_error && (is_label || is_shouted) {
-            return true;
-        }
-    }
-    false
+        let is_level = || LEVELS.iter().any(|level| name.eq_ignore_ascii_case(level));
+        (is_label || is_shouted) && (is_level() || ["Error", "Exception", "Warning"].iter().any(|end| name.ends_with(end)))
+    })
 }
 
 /// Whether a sentence is a question.
 pub(super) fn is_question(sentence: &str) -> bool {
     let sentence = sentence.trim_end_matches(['"', '\'', ')', '”', ' ']);
     sentence.ends_with(['?', '？']) || sentence.starts_with('¿') || sentence.ends_with("か。") || sentence.ends_with("吗")
+}
+
+/// The forms of one character: lower case, one apostrophe, no vowel signs of Arabic.
+pub(super) fn fold(c: char) -> impl Iterator<Item = char> {
+    let folded = match c {
+        '’' | '‘' => Some('\''),
+        '\u{a0}' | '\u{202f}' | '\u{3000}' => Some(' '),
+        _ => None,
+    };
+    let is_kept = !matches!(c, '\u{64b}'..='\u{652}' | '\u{640}');
+    let lower = is_kept.then(|| c.to_lowercase()).into_iter().flatten();
+    folded.into_iter().chain(lower.filter(move |_| folded.is_none()))
+}
+
+/// Adds the forms of one character to a text.
+pub(super) fn push_folded(c: char, text: &mut String) {
+    if c.is_ascii() { text.push(c.to_ascii_lowercase()) } else { text.extend(fold(c)) }
 }
 
 /// Whether a character belongs to a script that is written without spaces.
@@ -123,7 +142,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a text says enough: three words, or six characters of a script without spaces.
+/// Whether a text says enough: three words, or four characters of a script without spaces.
 pub(super) fn says_something(text: &str) -> bool {
     words(text).len() >= 3
 }

@@ -59,6 +59,31 @@ pub(super) fn filler(rng: &mut Rng) -> Vec<ScriptStep> {
     steps
 }
 
+/// Messages of two to four sentences and answers of three times as many, of about this many bytes together.
+pub(super) fn talk(bytes: usize, rng: &mut Rng) -> Vec<ScriptStep> {
+    let typed = [OPENINGS, FOLLOW_UPS].concat();
+    let (mut steps, mut written) = (Vec::new(), 0);
+    while written < bytes {
+        let count = 2 + rng.below(3);
+        let (message, answer) = (several(count, &typed, rng), several(3 * count, ANSWERS, rng));
+        written += message.len() + answer.len();
+        steps.extend([ScriptStep::Person(message), ScriptStep::Assistant(answer)]);
+    }
+    steps
+}
+
+/// A text of some of the sentences.
+fn several(count: usize, sentences: &[&str], rng: &mut Rng) -> String {
+    let mut text = String::new();
+    for _ in 0..count {
+        let sentence = rng.pick(sentences).replace("{}", rng.pick(PARTS));
+        let end = if sentence.ends_with(['.', '?']) { " " } else { ". " };
+        text += &(sentence + end);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
 /// Some calls that succeed, and an answer.
 fn work(rng: &mut Rng) -> Vec<ScriptStep> {
     let mut steps = Vec::new();

@@ -26,6 +26,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: true,
     is_transcript_of: None,
     rewrites: |_| false,
+    scripts_look_alike: false,
 };
 
 /// The sessions below Claude Code's configuration directories.
@@ -178,6 +179,8 @@ struct Record<'a> {
     #[serde(borrow, default)]
     prompt_source: Str<'a>,
     #[serde(borrow, default)]
+    entrypoint: Str<'a>,
+    #[serde(borrow, default)]
     origin: Obj<Origin<'a>>,
     #[serde(borrow, default)]
     message: MessageField<'a>,
@@ -267,6 +270,7 @@ struct Parser {
     seen: HashSet<u64>,
     cwd: String,
     branch: String,
+    is_scripted: bool,
     malformed: Vec<(u64, &'static str)>,
 }
 
@@ -281,6 +285,7 @@ impl Parser {
             seen: HashSet::new(),
             cwd: String::new(),
             branch: String::new(),
+            is_scripted: false,
             malformed: Vec::new(),
         }
     }
@@ -346,7 +351,8 @@ impl Parser {
 
     fn info(&mut self, record: &Record<'_>, sink: &mut EventSink<'_>) -> Result<()> {
         let (cwd, branch) = (record.cwd.as_str(), record.git_branch.as_str());
-        if (cwd.is_empty() || cwd == self.cwd) && (branch.is_empty() || branch == self.branch) {
+        let is_scripted = record.is_scripted() && !std::mem::replace(&mut self.is_scripted, true);
+        if !is_scripted && (cwd.is_empty() || cwd == self.cwd) && (branch.is_empty() || branch == self.branch) {
             return Ok(());
         }
         for (new, old) in [(cwd, &mut self.cwd), (branch, &mut self.branch)] {
@@ -359,6 +365,7 @@ impl Parser {
             project_dir: non_empty(cwd),
             branch: non_empty(branch),
             started: record.timestamp.0,
+            is_scripted,
             ..SessionInfo::default()
         }))?;
         Ok(())
@@ -428,6 +435,12 @@ impl<'a> Record<'a> {
             || self.is_visible_in_transcript_only.0
             || self.prompt_source.as_str() == "system"
             || self.origin.0.as_ref().and_then(|origin| origin.kind.non_empty()).is_some_and(|kind| kind != "human")
+    }
+
+    /// Whether the prompt came from `claude -p` or a program that uses the SDK.
+    fn is_scripted(&self) -> bool {
+        // Editors send what a person typed through the SDK too; they name themselves.
+        self.entrypoint.non_empty().map_or(self.prompt_source.as_str() == "sdk", |entrypoint| entrypoint.starts_with("sdk-"))
     }
 
     /// Returns the speaker: by the record's own type or role, or by its message's role. `None` for other records.

@@ -15,6 +15,7 @@ use memchr::memmem;
 use memdir_core::{Error, Result};
 use serde::{Deserialize, Deserializer};
 use std::{
+    borrow::Cow,
     collections::HashMap,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
@@ -29,6 +30,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: true,
     is_transcript_of: None,
     rewrites: |_| false,
+    scripts_look_alike: false,
 };
 
 /// The rollouts below Codex's home directory.
@@ -213,19 +215,24 @@ struct Action {
     query: Args,
 }
 
-/// What started a session: an object with the key `subagent` if it was a sub-agent.
+/// What started a session: a name, or an object with the key `subagent` if it was a sub-agent.
 #[derive(Default)]
 struct Source {
     is_subagent: bool,
+    /// Whether it was a program: `codex exec`, or a client of its server.
+    is_script: bool,
 }
 
 impl<'de> FromJson<'de> for Source {
+    fn text(text: Cow<'de, str>) -> Self {
+        Source { is_subagent: false, is_script: matches!(&*text, "exec" | "mcp") }
+    }
     fn object<A: serde::de::MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         let mut is_subagent = false;
         while let Some((key, _)) = object.next_entry::<Str<'de>, serde::de::IgnoredAny>()? {
             is_subagent |= key.as_str() == "subagent";
         }
-        Ok(Source { is_subagent })
+        Ok(Source { is_subagent, is_script: false })
     }
 }
 loose!(Source);
@@ -295,6 +302,7 @@ impl Parser {
                 branch: meta.git.0.and_then(|git| git.branch.0),
                 started: meta.timestamp.0.or(at),
                 continues: base.or(meta.forked_from_id.0),
+                is_scripted: meta.source.is_script,
                 ..SessionInfo::default()
             }),
             sink,

@@ -25,6 +25,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: true,
     is_transcript_of: None,
     rewrites: |_| false,
+    scripts_look_alike: false,
 };
 
 /// The sessions below Copilot CLI's directory.
@@ -166,6 +167,10 @@ fn parse_line(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result
                 started: data.start_time.0.or(at),
                 ..SessionInfo::default()
             }))?
+        }
+        // Only the instructions of the agent say that it runs without a person.
+        "system.message" if data.content.as_str().contains("running in non-interactive mode") => {
+            sink(ChatEvent::Info(SessionInfo { is_scripted: true, ..SessionInfo::default() }))?
         }
         "session.title_changed" => {
             let title = data.title.0.map(|title| (TitleRank::Given, title));

@@ -24,6 +24,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: true,
     is_transcript_of: Some(|transcript, dir| folder_below(transcript, "projects").is_some_and(|name| has_slug(dir, name))),
     rewrites: |_| false,
+    scripts_look_alike: false,
 };
 
 /// The transcripts below Cursor's directory.

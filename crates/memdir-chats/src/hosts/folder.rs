@@ -30,6 +30,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: false,
     is_transcript_of: None,
     rewrites: |transcript| !is_jsonl(transcript),
+    scripts_look_alike: false,
 };
 
 /// The conversations in folders and below.

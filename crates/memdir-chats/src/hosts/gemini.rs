@@ -46,6 +46,7 @@ pub const READER: Reader = Reader {
     // Older versions name the folder after the hash of the directory, which says nothing about directories below it.
     is_transcript_of: Some(|transcript, dir| folder_below(transcript, "tmp").is_some_and(|name| sha256(dir) == name)),
     rewrites: |_| true,
+    scripts_look_alike: true,
 };
 
 /// The sessions below Gemini CLI's directory.

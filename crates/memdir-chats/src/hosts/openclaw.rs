@@ -30,6 +30,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: false,
     is_transcript_of: None,
     rewrites: |_| false,
+    scripts_look_alike: false,
 };
 
 /// The path of an agent's database in the agent's directory.

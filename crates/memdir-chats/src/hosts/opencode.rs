@@ -34,6 +34,7 @@ pub const READER: Reader = Reader {
     resumes_by_session: true,
     is_transcript_of: None,
     rewrites: |_| true,
+    scripts_look_alike: false,
 };
 
 /// The sessions in opencode's data directory.
@@ -150,10 +151,32 @@ fn given_title(title: Option<&str>) -> Option<(TitleRank, String)> {
     Some((TitleRank::Given, title.to_owned()))
 }
 
+/// Whether the agent may not ask anything: `opencode run` denies it, because no person would answer.
+fn denies_questions(database: &Database, session: &SessionFile) -> Result<bool> {
+    #[derive(Deserialize)]
+    struct Permission<'a> {
+        #[serde(borrow, default)]
+        permission: Str<'a>,
+        #[serde(borrow, default)]
+        action: Str<'a>,
+    }
+    if !database.has_column("session", "permission")? {
+        return Ok(false);
+    }
+    let query = format!("SELECT {} FROM session WHERE id = ?1", sqlite::bounded("permission"));
+    let stored = database.rows(&query, &[&session.id], |row| row.get::<_, Option<String>>(0))?;
+    let denies = |text: &String| {
+        let all: Vec<Permission<'_>> = serde_json::from_str(text).unwrap_or_default();
+        all.iter().any(|one| one.permission.as_str() == "question" && one.action.as_str() == "deny")
+    };
+    Ok(stored.iter().flatten().any(denies))
+}
+
 /// Reads a session from the table that has its messages.
 fn read_rows(database: &Database, session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
     let started = Timestamp::from_millisecond(session.stamp.ctime_ns).ok();
-    sink(ChatEvent::Info(SessionInfo { started, ..SessionInfo::default() }))?;
+    let is_scripted = denies_questions(database, session)?;
+    sink(ChatEvent::Info(SessionInfo { started, is_scripted, ..SessionInfo::default() }))?;
     let mut emitter = Emitter { reverted: reverted_from(database, session)?, ..Emitter::default() };
     emitter.emit_reverted(sink)?;
     let has_rows = |table: &str| -> Result<bool> {

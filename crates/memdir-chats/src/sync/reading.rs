@@ -164,6 +164,7 @@ impl<'a> Reading<'a> {
         chat.branch = info.branch.and_then(non_empty).or(chat.branch.take());
         chat.continues = chat.continues.take().or(info.continues.and_then(non_empty));
         chat.started = earlier(chat.started, info.started);
+        chat.progress.scripted |= info.is_scripted;
     }
 
     fn set_title(&mut self, rank: TitleRank, title: &str) {

@@ -1,6 +1,6 @@
 //! Candidates for memories: precision and recall over generated transcripts, what is read again, and the running conversation.
 
-use crate::support::{CLAUDE_CODE, Files};
+use crate::support::{CLAUDE_CODE, CODEX_HOST, COPILOT_HOST, Files, GEMINI_HOST};
 use jiff::Timestamp;
 use memdir_chats::{
     ChatArchive, ChatSettings, Retention, Roots, SyncLimits, SyncMemo, Syncer,
@@ -8,7 +8,13 @@ use memdir_chats::{
     generate::{GeneratorPlan, generate, score},
     open_sources,
 };
-use memdir_core::{Candidate, CandidateKind, Clock, SystemClock, internal::secrets};
+use memdir_core::{
+    Candidate, CandidateKind, Clock, Embedder, SystemClock,
+    internal::{
+        search::embed::{EmbedRole, EmbedderId, Vector},
+        secrets,
+    },
+};
 use std::{fs, path::Path, sync::Arc};
 
 /// A home directory with generated transcripts or others, and its archive.
@@ -371,4 +377,126 @@ fn the_newest_wording_is_proposed_and_a_revoked_rule_is_not() {
     home.files.put(".claude/projects/-home-ada-shop/s3.jsonl", said(25, "Use npm instead of pnpm in this repository.").as_bytes());
     home.sync();
     assert_eq!(words(home.find()), [""; 0]);
+}
+
+const REQUEST: &str = "Remember that the port is 5433";
+
+/// Transcripts of each host with one request, and the mark of a run without a person where the host writes one.
+fn runs(is_script: bool) -> Vec<(&'static str, String)> {
+    let (entrypoint, source) = if is_script { ("sdk-cli", "exec") } else { ("cli", "cli") };
+    let claude = (user(1, REQUEST) + &assistant(2, TEXT)).replace(r#""cwd""#, &format!(r#""entrypoint":"{entrypoint}","cwd""#));
+    let codex = [
+        format!(r#"{{"timestamp":"2026-01-15T11:00:00Z","type":"session_meta","payload":{{"id":"c1","cwd":"/home/ada/shop","source":"{source}"}}}}"#),
+        format!(r#"{{"timestamp":"2026-01-15T11:00:01Z","type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{REQUEST}"}}]}}}}"#),
+        r#"{"timestamp":"2026-01-15T11:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done."}]}}"#.into(),
+    ];
+    let instructions = if is_script { "You are running in non-interactive mode and have no way to ask." } else { "You are an assistant." };
+    let copilot = [
+        r#"{"type":"session.start","data":{"sessionId":"p1","context":{"cwd":"/home/ada/shop"}},"id":"1","timestamp":"2026-01-15T13:00:00Z"}"#.into(),
+        format!(r#"{{"type":"user.message","data":{{"content":"{REQUEST}"}},"id":"2","timestamp":"2026-01-15T13:00:01Z"}}"#),
+        format!(r#"{{"type":"system.message","data":{{"role":"system","content":"{instructions}"}},"id":"3","timestamp":"2026-01-15T13:00:02Z"}}"#),
+        r#"{"type":"assistant.message","data":{"messageId":"m","content":"Done."},"id":"4","timestamp":"2026-01-15T13:00:03Z"}"#.into(),
+    ];
+    // Gemini CLI has no mark: only a second message shows that it is not a script.
+    let mut gemini = vec![
+        r#"{"sessionId":"g1","projectHash":"x","startTime":"2026-01-15T12:00:00Z"}"#.to_owned(),
+        format!(r#"{{"id":"1","timestamp":"2026-01-15T12:00:01Z","type":"user","content":[{{"text":"{REQUEST}"}}]}}"#),
+        r#"{"id":"2","timestamp":"2026-01-15T12:00:02Z","type":"gemini","content":"Done."}"#.into(),
+    ];
+    if !is_script {
+        gemini.push(r#"{"id":"3","timestamp":"2026-01-15T12:00:03Z","type":"user","content":[{"text":"go on"}]}"#.into());
+        gemini.push(r#"{"id":"4","timestamp":"2026-01-15T12:00:04Z","type":"gemini","content":"Done."}"#.into());
+    }
+    let lines = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect();
+    vec![
+        (SESSION, claude),
+        (".codex/sessions/2026/01/15/rollout-2026-01-15T11-00-00-c1.jsonl", lines(&codex)),
+        (".copilot/session-state/p1/events.jsonl", lines(&copilot)),
+        (".gemini/tmp/shop/chats/session-1.jsonl", lines(&gemini)),
+    ]
+}
+
+#[test]
+fn what_a_script_wrote_is_not_evidence_of_what_a_person_wants() {
+    let redact: &dyn for<'t> Fn(&'t str) -> std::borrow::Cow<'t, str> = &secrets::redact_strict;
+    let hosts = [CLAUDE_CODE, CODEX_HOST, COPILOT_HOST, GEMINI_HOST];
+    for ((path, script), (_, conversation), host) in
+        runs(true).into_iter().zip(runs(false)).zip(hosts).map(|((script, conversation), host)| (script, conversation, host))
+    {
+        let words = |found: &[Candidate]| found.iter().map(|found| found.words.clone()).collect::<Vec<_>>();
+        let home = Home::new(&[(path, &script)]);
+        home.sync();
+        let found = home.find();
+        assert_eq!((words(&found.candidates), found.read), (vec![], 1), "{path}");
+        found.save().unwrap();
+        let running = |home: &Home| find_in_running(host, &home.files.root().join(path), redact, None, &SystemClock).unwrap();
+        assert_eq!(words(&running(&home)), [""; 0], "{path}");
+        // The same conversation with a person; of Gemini CLI, the same transcript after the next message.
+        let home = if host == GEMINI_HOST { home } else { Home::new(&[]) };
+        home.files.put(path, conversation.as_bytes());
+        home.sync();
+        assert_eq!(words(&home.find().candidates), [REQUEST], "{path}");
+        assert_eq!(words(&running(&home)), [REQUEST], "{path}");
+    }
+}
+
+#[test]
+fn a_script_of_opencode_denies_questions() {
+    for (permission, expected) in [(r#"[{"permission":"question","pattern":"*","action":"deny"}]"#, 0), ("[]", 1)] {
+        let home = Home::new(&[(".local/share/opencode/log/x", "")]);
+        let owner = rusqlite::Connection::open(home.files.root().join(".local/share/opencode/opencode.db")).unwrap();
+        owner
+            .execute_batch(&format!(
+                "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT NOT NULL, title TEXT NOT NULL, permission TEXT, time_created INTEGER, time_updated INTEGER);
+                 CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER, data TEXT NOT NULL);
+                 CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, session_id TEXT NOT NULL, data TEXT NOT NULL);
+                 INSERT INTO session VALUES ('ses_1', NULL, '/home/ada/shop', 'One', '{permission}', 1768471200000, 1768471260000);
+                 INSERT INTO message VALUES ('m1', 'ses_1', 1768471200000, '{{\"role\":\"user\"}}'), ('m2', 'ses_1', 1768471201000, '{{\"role\":\"assistant\"}}');
+                 INSERT INTO part VALUES ('p1', 'm1', 'ses_1', '{{\"type\":\"text\",\"text\":\"{REQUEST}\"}}'), ('p2', 'm2', 'ses_1', '{{\"type\":\"text\",\"text\":\"Done.\"}}');"
+            ))
+            .unwrap();
+        home.sync();
+        assert_eq!(home.find().candidates.len(), expected, "{permission}");
+    }
+}
+
+/// An embedder with a vector for each text: its angle in degrees.
+struct Angles(EmbedderId, &'static [(&'static str, f32)]);
+
+impl Embedder for Angles {
+    fn id(&self) -> &EmbedderId {
+        &self.0
+    }
+    fn dim(&self) -> usize {
+        2
+    }
+    fn embed(&self, _: EmbedRole, texts: &[&str]) -> memdir_core::Result<Vec<Vector>> {
+        let angle = |text: &str| self.1.iter().find(|(known, _)| *known == text).map_or(90.0, |(_, angle)| *angle).to_radians();
+        Ok(texts.iter().map(|text| Vector::from_values(&[angle(text).cos(), angle(text).sin()]).unwrap()).collect())
+    }
+    fn is_instant(&self) -> bool {
+        true
+    }
+}
+
+/// The words of one are among those of the other, which says much more: only their vectors are near.
+#[test]
+fn a_repeat_that_says_more_is_found_by_its_vector() {
+    const SHORT: &str = "Never import from the generated folder.";
+    const LONG: &str = "Never import anything from the generated folder into handwritten packages, scripts, fixtures or notebooks.";
+    const OTHER: &str = "Use the generated folder for fixtures only.";
+    let said = |text: &str| user(1, text) + &assistant(2, TEXT);
+    let found = |second: &str, angle: f32, is_on: bool| {
+        let home = Home::new(&[(SESSION, &said(SHORT)), (SECOND, &said(second))]);
+        home.sync();
+        let angles: &'static [(&str, f32)] = Box::leak(Box::new([(SHORT, 0.0), (LONG, angle), (OTHER, angle)]));
+        let embedder = Angles(EmbedderId::new("angles", "1"), angles);
+        let embedder: Option<&dyn Embedder> = if is_on { Some(&embedder) } else { None };
+        let request = FindRequest { project: None, stopped: None, embedder, until: None, clock: &SystemClock };
+        find_new(&home.syncer.archive, &request).unwrap().candidates.len()
+    };
+    assert_eq!(found(LONG, 20.0, true), 1, "a cosine of .94");
+    assert_eq!(found(LONG, 20.0, false), 0, "its words alone are too different");
+    assert_eq!(found(LONG, 30.0, true), 0, "a cosine of .87");
+    assert_eq!(found(OTHER, 5.0, true), 0, "both have words of their own: another rule, however near");
 }

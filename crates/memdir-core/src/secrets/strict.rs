@@ -3,21 +3,59 @@
 
 use super::{SecretFinding, SecretSeverity, false_positives};
 use crate::base::steps;
-use regex::Regex;
+use regex::{Captures, Match, Regex};
 use std::sync::LazyLock;
 
-/// Rule names with their expressions; the group `v` is the value.
-static SHAPES: LazyLock<[(&str, Regex); 2]> = LazyLock::new(|| {
+/// What a value is, which decides how much like a secret it must look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// A word behind a name, in prose or code.
+    Named,
+    /// The argument of an option or a variable for a password: whatever it is, it is one.
+    Argument,
+}
+
+/// A value in quotes or without them. One of the groups takes part in a match.
+const VALUE: &str = r#"(?:'(?P<a>[^'\n]+)'|"(?P<b>[^"\n]+)"|(?P<c>[^\s"'`;|&<>()]+))"#;
+
+/// Rule names with their expressions; one of the groups `v`, `a`, `b` and `c` is the value.
+static SHAPES: LazyLock<[(&str, Given, Regex); 5]> = LazyLock::new(|| {
     [
         (
             "password",
+            Given::Named,
             shape(
                 r#"(?i:passw(?:or)?d|passphrase|passwort|pwd|_pass)["'`]?[ \t]*(?:=>|:=|[:=])[ \t]*\\?["'`]?(?P<v>[^\s"'`,;<>(){}\[\]\\]{6,})"#,
             ),
         ),
         (
             "bearer-token",
+            Given::Named,
             shape(r#"(?i:bearer|authorization["'`]?[ \t]*[:=][ \t]*["'`]?(?:basic|token))[ \t]+(?P<v>[A-Za-z0-9._~+/=-]{12,})"#),
+        ),
+        // `--password=x`, `PGPASSWORD=x psql`, `MYSQL_PWD=x mysql`.
+        (
+            "command-password",
+            Given::Argument,
+            shape(&format!(
+                r"(?:--[a-z-]*(?:password|passwd|passphrase|pass)|\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PWD|_PASS))={VALUE}"
+            )),
+        ),
+        // `mysql -px`, `sshpass -p x`, `redis-cli -a x`. The option belongs to the same command of the line.
+        (
+            "command-password",
+            Given::Argument,
+            shape(&format!(
+                r"\b(?:sshpass[ \t]+-p[ \t]*|(?:mysql|mariadb)[a-z-]*[ \t](?:[^;|&\n]*?[ \t])?-p|(?:redis-cli[ \t](?:[^;|&\n]*?[ \t])?(?:-a|--pass)|(?:mongo[a-z]*|(?:docker|podman|oc|az|registry)[ \t]+login)[ \t](?:[^;|&\n]*?[ \t])?(?:-p|--password)|sqlcmd[ \t](?:[^;|&\n]*?[ \t])?-P|ldap[a-z]+[ \t](?:[^;|&\n]*?[ \t])?-w)[ \t]+){VALUE}"
+            )),
+        ),
+        // `curl -u ada:x`, `http --auth ada:x`, `openssl -passin pass:x`.
+        (
+            "command-password",
+            Given::Argument,
+            shape(
+                r#"(?:\b(?:curl|https?)[ \t](?:[^;|&\n]*?[ \t])?(?:-u[ \t]*|--user[ =]|--proxy-user[ =]|-a[ \t]+|--auth[ =])["']?[^\s:"'/]+:|-pass(?:in|out)?[ \t]+pass:)(?P<v>[^\s"'`;|&<>]+)"#,
+            ),
         ),
     ]
 });
@@ -29,11 +67,15 @@ fn shape(pattern: &str) -> Regex {
 /// Returns everything of these shapes, in no particular order.
 pub(super) fn find(text: &str) -> Vec<SecretFinding> {
     let mut found = Vec::new();
-    for (rule, shape) in SHAPES.iter() {
+    for (rule, given, shape) in SHAPES.iter() {
         steps::count(text.len());
         for captures in shape.captures_iter(text) {
-            let Some(value) = captures.name("v") else { continue };
-            if is_secret(value.as_str()) {
+            let Some(value) = value(&captures) else { continue };
+            let is_kept = match given {
+                Given::Named => is_secret(value.as_str()),
+                Given::Argument => is_argument(value.as_str()),
+            };
+            if is_kept {
                 found.push(SecretFinding { rule, line: 0, span: value.range(), severity: SecretSeverity::Warn });
             }
         }
@@ -41,8 +83,18 @@ pub(super) fn find(text: &str) -> Vec<SecretFinding> {
     found
 }
 
+fn value<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
+    let mut groups = captures.iter().skip(1).flatten();
+    groups.next()
+}
+
 /// Whether a value may be a secret: it has a digit or a sign, and is not a variable, a path or a call.
 fn is_secret(value: &str) -> bool {
     let is_mixed = value.chars().any(|c| c.is_ascii_digit() || "!@#$%^&*+?~".contains(c));
     is_mixed && !false_positives::is_placeholder(value) && !value.starts_with(['$', '%', '/', '.', '~', '*']) && !value.contains("::")
+}
+
+/// Whether the argument for a password is one, and not a variable, a placeholder or what was redacted before.
+fn is_argument(value: &str) -> bool {
+    !value.starts_with(['$', '%', '<', '{', '[', '*']) && !value.contains("${") && !value.contains("$(")
 }

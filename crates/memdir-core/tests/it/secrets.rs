@@ -548,3 +548,38 @@ mod shown {
         }
     }
 }
+
+/// What is kept without a review has no password of a command, even one that is a word.
+#[test]
+fn passwords_of_commands_are_redacted_strictly() {
+    for (command, expected) in [
+        ("mysql -u root -phunter shop", "mysql -u root -p[secret: command-password] shop"),
+        ("mysqldump -p'two words' shop", "mysqldump -p'[secret: command-password]' shop"),
+        ("sshpass -p hunter ssh web", "sshpass -p [secret: command-password] ssh web"),
+        ("PGPASSWORD=hunter psql -h db", "PGPASSWORD=[secret: command-password] psql -h db"),
+        ("MYSQL_PWD=\"hunter\" mysql", "MYSQL_PWD=\"[secret: command-password]\" mysql"),
+        ("curl -s -u ada:hunter https://api.internal", "curl -s -u ada:[secret: command-password] https://api.internal"),
+        ("http --auth ada:hunter api.internal", "http --auth ada:[secret: command-password] api.internal"),
+        ("tool --db-password=hunter run", "tool --db-password=[secret: command-password] run"),
+        ("docker login -u ada -p hunter hub", "docker login -u ada -p [secret: command-password] hub"),
+        ("redis-cli -h cache -a hunter ping", "redis-cli -h cache -a [secret: command-password] ping"),
+        ("mongosh -u ada -p hunter shop", "mongosh -u ada -p [secret: command-password] shop"),
+        ("sqlcmd -S db -U ada -P hunter", "sqlcmd -S db -U ada -P [secret: command-password]"),
+        ("openssl rsa -passin pass:hunter -in k", "openssl rsa -passin pass:[secret: command-password] -in k"),
+        ("mysql -pa shop && mysql -pb shop", "mysql -p[secret: command-password] shop && mysql -p[secret: command-password] shop"),
+    ] {
+        assert_eq!(secrets::redact_strict(command), expected);
+        assert_eq!(secrets::redact_strict(expected), expected, "redacting twice changes nothing");
+    }
+    for harmless in [
+        "mysql -u root -p shop; mkdir -pv x",
+        "mysqldump -p$MYSQL_PASSWORD shop; sshpass -p \"$PASS\" ssh web",
+        "PGPASSWORD=$(vault read x) psql",
+        "curl -u ada https://api.internal:8080/x; curl -u ada:$TOKEN https://x",
+        "docker run -p 8080:80 web",
+        "tool --password=${DB_PASSWORD} --passwords",
+        "PWD=/home/ada OLDPWD=/tmp make",
+    ] {
+        assert_eq!(secrets::redact_strict(harmless), harmless);
+    }
+}

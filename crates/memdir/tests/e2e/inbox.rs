@@ -560,6 +560,8 @@ fn a_conversation_is_known_by_its_transcript_too() {
         json!({ "sessionId": "7e0b6f2f-86f9-4f1e-8e2a-000000000000", "projectHash": "x", "startTime": "2026-11-18T01:00:00Z" }),
         json!({ "id": "1", "timestamp": "2026-11-18T01:00:01Z", "type": "user", "content": [{ "text": REQUEST }] }),
         json!({ "id": "2", "timestamp": "2026-11-18T01:00:02Z", "type": "gemini", "content": "All right." }),
+        json!({ "id": "3", "timestamp": "2026-11-18T01:00:03Z", "type": "user", "content": [{ "text": "second message" }] }),
+        json!({ "id": "4", "timestamp": "2026-11-18T01:00:04Z", "type": "gemini", "content": "All right." }),
     ];
     fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
     let session = "7e0b6f2f-86f9-4f1e-8e2a-000000000000";
@@ -631,4 +633,117 @@ fn a_sync_finds_candidates_of_the_project() {
     1 new candidate in the inbox; review with: memdir inbox
     ");
     assert!(run(&home, &["inbox"]).contains("rounded per line"));
+}
+
+/// The candidate is accepted before the editor starts, so a failing editor leaves a memory that can be edited or undone.
+#[test]
+fn a_failing_editor_leaves_the_accepted_memory_and_says_so() {
+    let home = with_candidates();
+    let edited = |editor: &str, args: &[&str]| {
+        let output = home.bare(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap();
+        aged(&home.tell(args, output))
+    };
+    assert_snapshot!(edited("false", &["inbox", "accept", "notes/deploy", "--edit"]), @r#"
+    accepted inbox/notes/deploy as notes/deploy (undo: memdir undo [ID])
+    -- stderr
+    note: not edited: editor "false" failed with exit status: 1; nothing was saved; to save the text, exit the editor without an error
+    -- exit 1
+    "#);
+    assert!(home.run_bare(&["read", "notes/deploy"]).contains("remember: deploy on Tuesdays"));
+    let missing = edited("/nope/editor", &["inbox", "accept", "feedback/no-force-push", "--as", "feedback/push", "--edit"]);
+    assert!(
+        missing.starts_with("accepted inbox/feedback/no-force-push as feedback/push")
+            && missing.contains("note: not edited: editor \"/nope/editor\" not found; set VISUAL or EDITOR")
+            && missing.ends_with("-- exit 3\n"),
+        "{missing}"
+    );
+    assert!(home.run_bare(&["read", "feedback/push"]).contains("never force push to main"));
+    assert!(run(&home, &["inbox"]).contains("no candidates wait"), "both are decided");
+    assert!(home.run_bare(&["undo"]).contains("undid"));
+    assert!(run(&home, &["inbox"]).contains("inbox/feedback/no-force-push"), "an undo brings it back");
+}
+
+/// A candidate that would change or remove a rule stays open for the person, whoever else tries.
+#[test]
+fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
+    let home = Home::new();
+    let rule = "---\ndescription: Never push on Fridays\nwhen:\n  command: git push\nstrength: hold\n---\n\nNever push on Fridays.\n";
+    home.bare(&["write", "push", rule]).output().unwrap();
+    plant(&home, &Planted { name: "push", kind: "violated", words: "", conversation: "claude-code/s", when: "" });
+    let before = home.run_bare(&["read", "push"]);
+    let args = ["inbox", "accept", "inbox/push"];
+    let by_agent = home.tell(&args, home.bare(&args).env("CLAUDECODE", "1").output().unwrap());
+    assert_snapshot!(by_agent, @r"
+    -- stderr
+    error: only the person can accept a change of a rule, but an agent runs this command (CLAUDECODE is set)
+    hint: in a terminal of your own, run: memdir inbox accept inbox/push
+    -- exit 2
+    ");
+    // Neither does the tool, nor `--all`, which a person may type without having read it.
+    let mut talk = Talk::over(home.bare(&["mcp"]));
+    talk.hello("2025-06-18");
+    let moved = talk.call("memory_move", json!({ "from": "inbox/push", "to": "push2" }));
+    talk.end();
+    assert!(moved.to_string().contains("\"isError\":true"), "{moved}");
+    home.run_bare(&["inbox", "accept", "--all"]);
+    assert_eq!(home.run_bare(&["read", "push"]), before);
+    assert!(run(&home, &["inbox"]).contains("inbox/push"), "it is still open");
+    // The agent is never asked about it.
+    assert_eq!(asked(&home, "claude-code", &stop(&home, "s"), PERSON), "");
+}
+
+/// A host may write the message only after the hook at the end of the turn, and another process may hold the inbox then.
+#[test]
+fn the_end_of_a_session_looks_again_for_what_a_stop_missed() {
+    let home = Home::new();
+    home.configure("[chats]\non = true\n");
+    let file = transcript(&home, "s", &["Fix the login."]);
+    assert_eq!(asked(&home, "claude-code", &stop_with(&home, "s", &file), PERSON), "");
+    let file = transcript(&home, "s", &["Fix the login.", REQUEST]);
+    assert!(run(&home, &["inbox"]).contains("no candidates wait"), "nothing has looked since");
+    let end =
+        json!({ "session_id": "s", "transcript_path": file, "cwd": home.path("work"), "hook_event_name": "SessionEnd", "reason": "exit" });
+    let output = feed(&mut home.bare(&["hook", "claude-code", "session-end"]), end.to_string().as_bytes());
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "it only looks");
+    assert!(run(&home, &["inbox"]).contains("invoices of the shop are rounded per line"));
+}
+
+/// A hook must not wait for long: what it could not add is found by the next one.
+#[test]
+fn a_stop_beside_a_locked_inbox_ends_and_loses_nothing() {
+    let home = Home::new();
+    home.configure("[chats]\non = true\n");
+    plant(&home, &DENIED);
+    let file = transcript(&home, "t", &["Fix the login.", REQUEST]);
+    let candidates = fs::File::open(inbox(&home).join("candidates")).unwrap();
+    candidates.lock().unwrap();
+    let person: &[(&str, &str)] = &[("CLAUDE_CODE_ENTRYPOINT", "cli"), ("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "t")];
+    let input = stop_with(&home, "t", &file);
+    let output = feed(home.bare(&["hook", "claude-code", "stop"]).envs(person.iter().copied()), input.to_string().as_bytes());
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "no question about what is not there");
+    drop(candidates);
+    let answer = asked(&home, "claude-code", &input, person);
+    assert!(answer.contains("invoices of the shop are rounded per line"), "{answer}");
+}
+
+/// `claude -p` and the like: a program wrote the prompt.
+#[test]
+fn what_a_script_typed_is_neither_proposed_nor_where_the_work_was_left_off() {
+    for is_script in [true, false] {
+        let home = Home::new();
+        home.configure("[chats]\non = true\n");
+        let file = transcript(&home, "s", &["Fix the login.", REQUEST]);
+        let mark =
+            if is_script { r#""entrypoint":"sdk-cli","promptSource":"sdk","# } else { r#""entrypoint":"cli","promptSource":"typed","# };
+        let text = fs::read_to_string(&file).unwrap().replace(r#""cwd":"#, &format!(r#"{mark}"cwd":"#));
+        fs::write(&file, text).unwrap();
+        assert!(home.run_bare(&["chats", "sync"]).contains("synced 4 turns"));
+        assert_eq!(run(&home, &["inbox"]).contains("rounded per line"), !is_script);
+        // With chats off, the running conversation is read the same way.
+        home.configure("[chats]\non = false\n");
+        home.run_bare(&["inbox", "reject", "--all"]);
+        fs::remove_dir_all(home.path("home/inbox")).unwrap_or_default();
+        let answer = asked(&home, "claude-code", &stop_with(&home, "s", &file), PERSON);
+        assert_eq!(answer.contains("rounded per line"), !is_script, "{answer}");
+    }
 }

@@ -146,6 +146,34 @@ fn it_stays_in_its_frame_and_has_no_secret() {
     assert!(part(&text).len() <= 800 && part(&text).contains("resume: "), "{text}");
 }
 
+#[test]
+fn passwords_of_commands_are_not_shown_and_scripts_left_nothing_off() {
+    for command in [
+        "mysql -u root -phunter shop",
+        "sshpass -p hunter ssh web",
+        "PGPASSWORD=hunter psql -h db",
+        "curl -u ada:hunter https://api.internal/x",
+        "dump --password=hunter shop",
+    ] {
+        let (home, dir) = machine(20, "Go on.");
+        let file = home.path(&format!(".claude/projects/{}/1af7fc5e.jsonl", dir.replace(['/', '.'], "-")));
+        let text = fs::read_to_string(&file).unwrap().replace("cargo test login", command);
+        fs::write(&file, &text).unwrap();
+        fs::remove_dir_all(home.path("home/chats")).unwrap();
+        assert!(home.bare(&["chats", "sync"]).output().unwrap().status.success());
+        let shown = start(&home, "codex", &json!({ "session_id": "a", "cwd": dir }));
+        assert!(part(&shown).contains("[secret: command-password]") && !shown.contains("hunter"), "{command}: {shown}");
+        let kept = crate::home::files_below(&home.path("home"));
+        let has_password = |name: &String| String::from_utf8_lossy(&fs::read(home.path("home").join(name)).unwrap()).contains("hunter");
+        assert_eq!(kept.into_iter().filter(has_password).collect::<Vec<_>>(), Vec::<String>::new(), "{command}");
+
+        fs::write(&file, text.replace(r#""cwd":"#, r#""entrypoint":"sdk-cli","cwd":"#)).unwrap();
+        fs::remove_dir_all(home.path("home/chats")).unwrap();
+        assert!(home.bare(&["chats", "sync"]).output().unwrap().status.success());
+        assert_eq!(part(&start(&home, "codex", &json!({ "session_id": "b", "cwd": dir }))), "", "a script's run");
+    }
+}
+
 /// The memory of a conversation is compacted away, so what was recalled before is recalled again.
 #[test]
 fn after_a_compaction_memories_are_recalled_again() {

@@ -148,7 +148,10 @@ fn planted_facts_are_found_in_generated_conversations() {
     let report: Value = serde_json::from_str(&first).unwrap();
     let recall = |key: &str| report["recall"][key].as_u64().unwrap();
     assert_eq!(recall("needed"), 15);
-    assert!(recall("found") * 10 >= recall("needed") * 8, "{report:#}");
+    // In the words of the fact it is easy; with one word in common a benchmark has something to measure.
+    let (direct, reworded) = (recall("needed") - recall("reworded"), recall("reworded"));
+    assert!(direct > 2 && reworded > 2, "{report:#}");
+    assert!((recall("found") - recall("reworded_found")) * 10 >= direct * 8, "{report:#}");
     assert!(recall("disturbed") * 10 <= recall("quiet"), "{report:#}");
     assert_eq!(report["rules"], json!({ "needed": 6, "found": 6, "fired": 6 }));
 }

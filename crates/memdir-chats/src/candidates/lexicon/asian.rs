@@ -1,8 +1,8 @@
 //! Japanese, Chinese and Korean. Phrases are found inside of the text, because words are not separated or carry endings.
 
-use super::{EMPTY, Language};
+use super::{EMPTY, LanguageWords};
 
-pub(super) const JAPANESE: Language = Language {
+pub(super) const JAPANESE: LanguageWords = LanguageWords {
     is_unspaced: true,
     openers: &["あと", "それと", "ちなみに", "お願い", "いいえ", "いや", "はい"],
     greetings: &["こんにちは", "ねえ", "やあ"],
@@ -38,7 +38,7 @@ pub(super) const JAPANESE: Language = Language {
     ..EMPTY
 };
 
-pub(super) const CHINESE: Language = Language {
+pub(super) const CHINESE: LanguageWords = LanguageWords {
     is_unspaced: true,
     openers: &["请你", "请", "請", "另外", "还有", "顺便", "好的", "麻烦", "不，", "不,"],
     greetings: &["你好", "嗨", "嘿"],
@@ -78,7 +78,7 @@ pub(super) const CHINESE: Language = Language {
     ..EMPTY
 };
 
-pub(super) const KOREAN: Language = Language {
+pub(super) const KOREAN: LanguageWords = LanguageWords {
     is_unspaced: true,
     openers: &["그리고", "또한", "참고로", "아니요", "아니", "네"],
     greetings: &["안녕", "저기"],

@@ -1,8 +1,8 @@
 //! English.
 
-use super::{EMPTY, Language};
+use super::{EMPTY, LanguageWords};
 
-pub(super) const ENGLISH: Language = Language {
+pub(super) const ENGLISH: LanguageWords = LanguageWords {
     is_english: true,
     common: &[
         "the", "a", "an", "is", "are", "was", "we", "you", "it", "of", "to", "and", "or", "not", "this", "that", "for", "with", "on", "in",

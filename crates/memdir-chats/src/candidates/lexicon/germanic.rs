@@ -1,8 +1,8 @@
 //! German, Dutch, Swedish, and Danish with Norwegian.
 
-use super::{EMPTY, Language};
+use super::{EMPTY, LanguageWords};
 
-pub(super) const GERMAN: Language = Language {
+pub(super) const GERMAN: LanguageWords = LanguageWords {
     common: &[
         "der", "die", "das", "den", "dem", "ein", "eine", "ist", "sind", "und", "nicht", "wir", "ich", "du", "es", "mit", "von", "zu",
         "im", "auf", "für", "merke", "merk", "dir", "immer", "nie", "niemals", "bitte", "kein", "keine", "nur", "dass", "auch", "noch",
@@ -87,7 +87,7 @@ pub(super) const GERMAN: Language = Language {
     ..EMPTY
 };
 
-pub(super) const DUTCH: Language = Language {
+pub(super) const DUTCH: LanguageWords = LanguageWords {
     common: &[
         "de", "het", "een", "is", "niet", "wij", "we", "ik", "van", "voor", "met", "op", "dat", "onthoud", "altijd", "nooit", "geen",
         "vanaf", "nu", "wordt", "worden", "alleen", "maar", "ook", "nog", "steeds", "vergeet", "alsjeblieft", "gebruik", "gebruiken",
@@ -128,7 +128,7 @@ pub(super) const DUTCH: Language = Language {
     ..EMPTY
 };
 
-pub(super) const SWEDISH: Language = Language {
+pub(super) const SWEDISH: LanguageWords = LanguageWords {
     common: &[
         "det", "är", "och", "att", "en", "ett", "inte", "vi", "jag", "som", "för", "med", "på", "kom", "ihåg", "ihag", "glöm", "alltid",
         "aldrig", "bara", "använd", "använder", "i", "av", "till", "fortfarande", "mig", "före", "alla", "den",
@@ -168,7 +168,7 @@ pub(super) const SWEDISH: Language = Language {
 };
 
 /// Danish and Norwegian.
-pub(super) const DANISH: Language = Language {
+pub(super) const DANISH: LanguageWords = LanguageWords {
     common: &[
         "husk", "at", "og", "er", "ikke", "vi", "det", "kun", "om", "jeg", "til", "af", "på", "altid", "aldrig", "glem", "bruger",
         "bruker", "når", "du", "i",

@@ -1,8 +1,8 @@
 //! Turkish, Arabic and Hindi; and the requests of a few more languages.
 
-use super::{EMPTY, Language};
+use super::{EMPTY, LanguageWords};
 
-pub(super) const TURKISH: Language = Language {
+pub(super) const TURKISH: LanguageWords = LanguageWords {
     common: &[
         "bir", "ve", "bu", "için", "de", "da", "ile", "her", "zaman", "unutma", "hatırla", "şunu", "bunu", "lütfen", "asla", "sadece",
         "kullan", "olarak", "değil", "günü", "günleri", "çok", "daha", "sonra", "bundan", "beni", "hâlâ",
@@ -41,7 +41,7 @@ pub(super) const TURKISH: Language = Language {
     ..EMPTY
 };
 
-pub(super) const ARABIC: Language = Language {
+pub(super) const ARABIC: LanguageWords = LanguageWords {
     common: &["أن", "أننا", "في", "من", "على", "لا", "هو", "هي", "تذكر", "هنا", "دائما", "أبدا", "إلى", "مع", "هذا", "يعمل"],
     openers: &["من فضلك", "أيضا", "مهم"],
     requests: &["تذكر", "تذكري", "لا تنس", "احفظ في الذاكرة"],
@@ -59,7 +59,7 @@ pub(super) const ARABIC: Language = Language {
     ..EMPTY
 };
 
-pub(super) const HINDI: Language = Language {
+pub(super) const HINDI: LanguageWords = LanguageWords {
     common: &["है", "हैं", "कि", "में", "का", "की", "के", "को", "से", "हम", "याद", "रखें", "रखना", "रखो", "नहीं", "हमेशा", "यह"],
     openers: &["कृपया", "और", "भी"],
     requests: &["याद रखें", "याद रखना", "याद रखो", "याद रखिए", "मत भूलना"],
@@ -75,7 +75,7 @@ pub(super) const HINDI: Language = Language {
     ..EMPTY
 };
 
-pub(super) const VIETNAMESE: Language = Language {
+pub(super) const VIETNAMESE: LanguageWords = LanguageWords {
     common: &["rằng", "chúng", "ta", "là", "của", "và", "nhớ", "hãy", "không", "dùng", "các"],
     openers: &["xin", "hãy", "làm ơn"],
     requests: &["nhớ", "ghi nhớ", "đừng quên"],
@@ -83,7 +83,7 @@ pub(super) const VIETNAMESE: Language = Language {
     ..EMPTY
 };
 
-pub(super) const INDONESIAN: Language = Language {
+pub(super) const INDONESIAN: LanguageWords = LanguageWords {
     common: &["bahwa", "kita", "yang", "di", "dan", "ingat", "tidak", "selalu", "memakai", "ini", "untuk"],
     openers: &["tolong", "mohon", "juga"],
     requests: &["ingat", "ingatlah", "jangan lupa"],
@@ -91,7 +91,7 @@ pub(super) const INDONESIAN: Language = Language {
     ..EMPTY
 };
 
-pub(super) const FINNISH: Language = Language {
+pub(super) const FINNISH: LanguageWords = LanguageWords {
     common: &["että", "on", "ja", "ei", "muista", "käytämme", "aina", "älä", "se"],
     openers: &["ja", "myös"],
     requests: &["muista", "älä unohda"],
@@ -99,7 +99,7 @@ pub(super) const FINNISH: Language = Language {
     ..EMPTY
 };
 
-pub(super) const GREEK: Language = Language {
+pub(super) const GREEK: LanguageWords = LanguageWords {
     common: &["ότι", "το", "και", "να", "δεν", "θυμήσου", "είναι", "η", "ο", "χρησιμοποιούμε", "πως"],
     openers: &["παρακαλώ", "και"],
     requests: &["θυμήσου", "να θυμάσαι", "μην ξεχνάς"],

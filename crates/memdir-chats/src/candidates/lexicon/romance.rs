@@ -1,8 +1,8 @@
 //! Spanish, French, Italian and Portuguese.
 
-use super::{EMPTY, Language};
+use super::{EMPTY, LanguageWords};
 
-pub(super) const SPANISH: Language = Language {
+pub(super) const SPANISH: LanguageWords = LanguageWords {
     common: &[
         "el", "la", "los", "las", "un", "una", "es", "son", "que", "de", "del", "y", "no", "en", "con", "por", "para", "se", "lo",
         "recuerda", "recuerde", "siempre", "nunca", "usa", "usamos", "este", "esta", "sin", "solo", "sólo", "ahora", "favor", "acuérdate",
@@ -61,7 +61,7 @@ pub(super) const SPANISH: Language = Language {
     ..EMPTY
 };
 
-pub(super) const FRENCH: Language = Language {
+pub(super) const FRENCH: LanguageWords = LanguageWords {
     common: &[
         "le", "la", "les", "un", "une", "des", "du", "de", "et", "est", "sont", "que", "ne", "pas", "nous", "vous", "je", "il", "en",
         "dans", "pour", "avec", "sur", "par", "ce", "cette", "ça", "souviens-toi", "rappelle-toi", "retiens", "toujours", "jamais",
@@ -125,7 +125,7 @@ pub(super) const FRENCH: Language = Language {
     ..EMPTY
 };
 
-pub(super) const ITALIAN: Language = Language {
+pub(super) const ITALIAN: LanguageWords = LanguageWords {
     common: &[
         "il", "lo", "la", "i", "gli", "le", "un", "una", "è", "sono", "che", "di", "del", "e", "non", "per", "con", "ricorda", "ricordati",
         "sempre", "mai", "usa", "usare", "usiamo", "solo", "nel", "nei", "da", "della", "ogni", "senza", "favore", "tieni", "presente",
@@ -176,7 +176,7 @@ pub(super) const ITALIAN: Language = Language {
     ..EMPTY
 };
 
-pub(super) const PORTUGUESE: Language = Language {
+pub(super) const PORTUGUESE: LanguageWords = LanguageWords {
     common: &[
         "o", "a", "os", "as", "um", "uma", "é", "são", "que", "do", "da", "e", "não", "em", "no", "na", "com", "para", "por", "lembre-se",
         "lembra", "lembre", "sempre", "nunca", "use", "usamos", "só", "este", "esta", "sem", "agora", "esqueça", "favor", "ficam", "mas",

@@ -1,8 +1,8 @@
 //! Polish, Russian, Ukrainian, and Czech.
 
-use super::{EMPTY, Language};
+use super::{EMPTY, LanguageWords};
 
-pub(super) const POLISH: Language = Language {
+pub(super) const POLISH: LanguageWords = LanguageWords {
     common: &[
         "jest", "są", "nie", "w", "z", "na", "do", "się", "że", "i", "oraz", "to", "zapamiętaj", "pamiętaj", "zawsze", "nigdy", "tylko",
         "używaj", "używamy", "od", "teraz", "dla", "przez", "proszę", "mnie", "zamiast", "po", "tego", "nadal", "jak", "zapomnij",
@@ -49,7 +49,7 @@ pub(super) const POLISH: Language = Language {
     ..EMPTY
 };
 
-pub(super) const RUSSIAN: Language = Language {
+pub(super) const RUSSIAN: LanguageWords = LanguageWords {
     common: &[
         "и", "в", "не", "на", "что", "с", "по", "это", "мы", "я", "для", "из", "только", "запомни", "запомните", "всегда", "никогда",
         "используй", "используем", "как", "до", "через", "от", "ещё", "пожалуйста", "все", "имей", "виду", "помни", "забудь", "отныне",
@@ -105,7 +105,7 @@ pub(super) const RUSSIAN: Language = Language {
     ..EMPTY
 };
 
-pub(super) const UKRAINIAN: Language = Language {
+pub(super) const UKRAINIAN: LanguageWords = LanguageWords {
     common: &[
         "і", "та", "в", "у", "не", "на", "що", "з", "це", "ми", "я", "для", "тільки", "запам'ятай", "запам'ятайте", "завжди", "ніколи",
         "використовуй", "як", "від", "ще", "будь", "ласка", "май", "майте", "увазі", "відтепер", "пам'ятай", "є", "все", "живе",
@@ -148,7 +148,7 @@ pub(super) const UKRAINIAN: Language = Language {
     ..EMPTY
 };
 
-pub(super) const CZECH: Language = Language {
+pub(super) const CZECH: LanguageWords = LanguageWords {
     common: &["že", "si", "je", "jsou", "se", "používáme", "pamatuj", "zapamatuj", "vždy", "nikdy", "prosím", "a", "na"],
     openers: &["prosím", "a", "také"],
     requests: &["pamatuj", "zapamatuj", "nezapomeň"],

@@ -11,36 +11,51 @@ const PARTS: &[&str] = &[
     "shipping label", "stock counter", "price list", "coupon engine", "chat widget", "video player", "map tiles", "backup robot",
 ];
 
-/// What is known about a part: a topic, the text of the memory, and messages that need it. `{part}` and `{n}` are replaced.
-const FACTS: &[(&str, &str, [&str; 2])] = &[
-    (
-        "port",
-        "The {part} listens on port {n}. Nothing else may use it.",
-        ["Which port does the {part} listen on?", "curl says connection refused for the {part}, what port is it on again?"],
-    ),
-    (
-        "timeout",
-        "The {part} has had a timeout of {n} seconds since the outage.",
-        [
+/// What is known about a part.
+struct PlantedFact {
+    topic: &'static str,
+    /// The text of the memory. `{part}` and `{n}` are replaced.
+    text: &'static str,
+    /// Messages that need it, in the words of the memory.
+    direct: [&'static str; 2],
+    /// Messages that need it and share one word with it: the first of the part's name, as `{short}`.
+    reworded: [&'static str; 2],
+}
+
+const FACTS: &[PlantedFact] = &[
+    PlantedFact {
+        topic: "port",
+        text: "The {part} listens on port {n}. Nothing else may use it.",
+        direct: ["Which port does the {part} listen on?", "curl says connection refused for the {part}, what port is it on again?"],
+        reworded: ["curl cannot connect to {short} locally, where can I reach it?", "I need the address of {short} in the compose file."],
+    },
+    PlantedFact {
+        topic: "timeout",
+        text: "The {part} has had a timeout of {n} seconds since the outage.",
+        direct: [
             "requests to the {part} hang, what is its timeout?",
             "Set the timeout of the {part} in the staging config to what it is in production.",
         ],
-    ),
-    (
-        "owner",
-        "The team of room {n} owns the {part}. Ask them before its schema changes.",
-        ["Who owns the {part}? I want to change its schema.", "I need a new column in the schema of the {part}, please add it"],
-    ),
-    (
-        "tests",
-        "Tests of the {part} need a database on the test host, started with fixtures {n}.",
-        ["Run the tests of the {part} and tell me what fails.", "the {part} tests fail on my machine with a missing database"],
-    ),
-    (
-        "retry",
-        "The {part} retries a failed request {n} times. Do not add retries around it.",
-        ["Add a retry around failed requests of the {part}.", "failed requests of the {part}: how often do we retry?"],
-    ),
+        reworded: ["calls to {short} hang forever, when do they give up?", "after how long does {short} abort in production?"],
+    },
+    PlantedFact {
+        topic: "owner",
+        text: "The team of room {n} owns the {part}. Ask them before its schema changes.",
+        direct: ["Who owns the {part}? I want to change its schema.", "I need a new column in the schema of the {part}, please add it"],
+        reworded: ["I want a new column for {short}, who has to agree?", "whom do I tell about a migration in {short}?"],
+    },
+    PlantedFact {
+        topic: "tests",
+        text: "Tests of the {part} need a database on the test host, started with fixtures {n}.",
+        direct: ["Run the tests of the {part} and tell me what fails.", "the {part} tests fail on my machine with a missing database"],
+        reworded: ["the suite for {short} is red on my laptop", "what has to be running before I check {short}?"],
+    },
+    PlantedFact {
+        topic: "retry",
+        text: "The {part} retries a failed request {n} times. Do not add retries around it.",
+        direct: ["Add a retry around failed requests of the {part}.", "failed requests of the {part}: how often do we retry?"],
+        reworded: ["{short} answered 503, wrap the call in a loop", "is a lost call to {short} repeated automatically?"],
+    },
 ];
 
 /// Messages that no fact is about, some of them with words of facts.
@@ -88,8 +103,8 @@ pub(super) struct Planted {
     pub(super) memories: Vec<Incoming>,
     /// The transcripts, by their paths below a home directory.
     pub(super) transcripts: Vec<(String, String)>,
-    /// The names of facts by the messages that need them.
-    needs: BTreeMap<String, String>,
+    /// The names of facts by the messages that need them, and whether a message has other words.
+    needs: BTreeMap<String, (String, bool)>,
     /// The messages that name a part and need no fact.
     mentions: BTreeSet<String>,
     /// The names of rules by the commands that they are about.
@@ -116,16 +131,18 @@ impl Planted {
         // A message, or a command of the agent.
         let mut steps: Vec<(Option<String>, Option<String>)> = Vec::new();
         for (number, (part, fact)) in all.iter().enumerate() {
-            let (part, (topic, text, messages)) = (PARTS[*part], FACTS[*fact]);
+            let (part, PlantedFact { topic, text, direct, reworded }) = (PARTS[*part], &FACTS[*fact]);
             let n = 11 + random.below(89);
-            let fill = |text: &str| text.replace("{part}", part).replace("{n}", &n.to_string());
+            let short = part.split(' ').next().unwrap_or(part);
+            let fill = |text: &str| text.replace("{part}", part).replace("{short}", short).replace("{n}", &n.to_string());
             let name = format!("facts/{}-{topic}", part.replace(' ', "-"));
             let text = format!("---\ntype: project\ndescription: {topic} of the {part}\n---\n{}\n", fill(text));
             planted.memories.push(Incoming { name: name.clone(), text });
             // What is not asked for is there to be confused with what is.
             if number % 2 == 0 {
-                let message = fill(messages[random.below(2) as usize]);
-                planted.needs.insert(message.clone(), name);
+                let is_reworded = random.below(2) == 0;
+                let message = fill(if is_reworded { reworded } else { direct }[random.below(2) as usize]);
+                planted.needs.insert(message.clone(), (name, is_reworded));
                 steps.push((Some(message), None));
             }
             if number % 4 == 0 {
@@ -153,9 +170,9 @@ impl Planted {
         planted
     }
 
-    /// The fact that a message needs.
-    pub(super) fn fact_of(&self, message: &str) -> Option<&str> {
-        self.needs.get(message.trim()).map(String::as_str)
+    /// The fact that a message needs, and whether it asks for it in other words.
+    pub(super) fn fact_of(&self, message: &str) -> Option<(&str, bool)> {
+        self.needs.get(message.trim()).map(|(name, is_reworded)| (name.as_str(), *is_reworded))
     }
 
     /// Whether a message names a part and needs no fact.

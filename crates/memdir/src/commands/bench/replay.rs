@@ -46,7 +46,10 @@ struct RecallScore {
     needed: u64,
     /// Those of them that get it, or got it earlier in the conversation.
     found: u64,
-    /// Those of them that get it before any other memory.
+    /// Messages that need a memory and share one word with it, and those of them that get it.
+    reworded: u64,
+    reworded_found: u64,
+    /// Messages that get the memory they need before any other one.
     first: u64,
     /// Memories that are recalled for all messages.
     recalled: u64,
@@ -105,9 +108,12 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
                 let names: Vec<&str> = recalled.shown.iter().map(|shown| shown.name.as_str()).collect();
                 recall.recalled += names.len() as u64;
                 match planted.fact_of(&message.text) {
-                    Some(fact) => {
+                    Some((fact, is_reworded)) => {
+                        let is_found = names.contains(&fact) || context.contains(fact);
                         recall.needed += 1;
-                        recall.found += u64::from(names.contains(&fact) || context.contains(fact));
+                        recall.found += u64::from(is_found);
+                        recall.reworded += u64::from(is_reworded);
+                        recall.reworded_found += u64::from(is_reworded && is_found);
                         recall.first += u64::from(names.first() == Some(&fact));
                         recall.right += u64::from(names.contains(&fact));
                         let others = names.iter().filter(|name| **name != fact);
@@ -189,7 +195,9 @@ fn show(report: &ReplayBenchReport, printer: &mut Printer<'_>) -> io::Result<()>
             format!("{}, {}, {}", report.replay.conversations, report.replay.messages, report.replay.calls),
         ),
         ("recall: messages that get the fact they need", share(recall.found, recall.needed)),
-        ("of them, before any other memory", share(recall.first, recall.needed)),
+        ("of them, messages in the words of the fact", share(recall.found - recall.reworded_found, recall.needed - recall.reworded)),
+        ("of them, messages that share one word with it", share(recall.reworded_found, recall.reworded)),
+        ("messages that get it before any other memory", share(recall.first, recall.needed)),
         ("precision: recalled memories that are that fact", share(recall.right, recall.recalled)),
         ("recalled memories that are other facts about the same part", share(recall.related, recall.recalled)),
         ("messages that need nothing and get something", share(recall.disturbed, recall.quiet)),
