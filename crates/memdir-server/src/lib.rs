@@ -16,7 +16,7 @@ mod workers;
 
 pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
 pub use error::ServeError;
-pub use http::{BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, serve_http};
+pub use http::{BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, RequestLog, rest_description, serve_http};
 pub use page::{
     ChatEnd, ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageDreams, PageOptions, PageSource,
     PageSpace, RuleCondition, RuleRow, SettingRow, Viewer, export_view, serve_page,

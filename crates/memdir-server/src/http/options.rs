@@ -1,6 +1,6 @@
 //! The options of the HTTP server.
 
-use super::caller::CallerDirectory;
+use super::{caller::CallerDirectory, request_log::RequestLog};
 use crate::error::ServeError;
 use std::{fmt, net::SocketAddr, sync::Arc};
 use subtle::ConstantTimeEq as _;
@@ -22,12 +22,23 @@ pub struct HttpOptions {
     pub per_second: u32,
     /// Number of requests that one address may send in a burst.
     pub burst: u32,
+    /// The log of requests.
+    pub log: Option<RequestLog>,
 }
 
 impl HttpOptions {
     /// Returns the default options for an address.
     pub fn new(address: SocketAddr) -> Self {
-        HttpOptions { address, token: None, callers: None, hosts: Vec::new(), origins: Vec::new(), per_second: 2_000, burst: 10_000 }
+        HttpOptions {
+            address,
+            token: None,
+            callers: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            per_second: 2_000,
+            burst: 10_000,
+            log: None,
+        }
     }
 
     /// Fails if anyone on the network could call without a token.
