@@ -9,7 +9,9 @@ mod planted;
 mod random;
 mod recall;
 mod replay;
+mod rest_client;
 mod search;
+mod serve;
 mod timing;
 mod torture;
 mod worker;
@@ -30,6 +32,7 @@ pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> 
         BenchWhat::Recall(args) => recall::run(args, dir),
         BenchWhat::Dream(args) => dream::run(args, dir),
         BenchWhat::Replay(args) => replay::run(args, dir),
+        BenchWhat::Serve(args) => serve::run(args, dir),
         BenchWhat::TortureWorker(args) => worker::run(args),
     }
 }
