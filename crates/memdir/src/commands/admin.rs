@@ -150,7 +150,15 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             people.iter().try_for_each(|person| database.set_member(tenant, group, person, role))?;
             Ok(added("group", group, is_new || !people.is_empty()))
         }
-        AdminGroup::Remove { group, people } if people.is_empty() => managed.removed("group", group, database.remove_group(tenant, group)?),
+        AdminGroup::Remove { group, people } if people.is_empty() => {
+            let has_projects = |row: &GroupRow| row.group == *group && !row.projects.is_empty();
+            if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
+                let message = format!("group {group:?} has projects: {}", projects.join(", "));
+                let hint = format!("remove or move them first, as with: memdir admin project remove {} --tenant {tenant}", projects[0]);
+                return Err(Failure::Negative { code: "conflict", message, hint });
+            }
+            managed.removed("group", group, database.remove_group(tenant, group)?)
+        }
         AdminGroup::Remove { group, people } => {
             for person in people {
                 if !database.remove_member(tenant, group, person)? {
