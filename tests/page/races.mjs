@@ -23,7 +23,8 @@ async function held(page) {
   return {
     /// Waits for the `n`th request.
     async request(n) {
-      while (count < n) await new Promise((done) => arrived.push(done));
+      const late = new Promise((_, fail) => setTimeout(fail, 90_000, new Error(`request ${n} of a live update was not made`)).unref());
+      while (count < n) await Promise.race([new Promise((done) => arrived.push(done)), late]);
     },
     async release() {
       waiting.splice(0).forEach((done) => done());
