@@ -23,7 +23,8 @@ async function held(page) {
   return {
     /// Waits for the `n`th request.
     async request(n) {
-      while (count < n) await new Promise((done) => arrived.push(done));
+      const late = new Promise((_, fail) => setTimeout(fail, 90_000, new Error(`request ${n} of a live update was not made`)).unref());
+      while (count < n) await Promise.race([new Promise((done) => arrived.push(done)), late]);
     },
     async release() {
       waiting.splice(0).forEach((done) => done());
@@ -84,7 +85,8 @@ await story(async (browser) => {
 
   // The element with the focus keeps it, also when a new row comes before it; what was opened stays open.
   await page.goto(`${base}/search?q=deploy`);
-  const hit = page.locator("#hits li", { has: page.locator("a.name:text-is('notes/deploy')") });
+  // The memory has several hits; one of them is opened.
+  const hit = page.locator("#hits li", { has: page.locator("a.name:text-is('notes/deploy')") }).nth(1);
   await hit.locator("summary").click();
   await hit.locator("a.name").focus();
   memdir("write", "notes/deploy-deploy", "Deploy, deploy, deploy.");
@@ -117,10 +119,12 @@ await story(async (browser) => {
   assert.equal(memdir("read", "notes/tea"), "Ada drinks black tea.\n");
   const posts = [];
   await page.route(
-    (url) => url.pathname.includes("/inbox"),
+    () => true,
     async (route) => {
-      if (route.request().method() === "POST") posts.push(route.request().postData());
-      if (posts.length === 1) await page.keyboard.press("r");
+      if (route.request().method() === "POST") {
+        posts.push(route.request().postData());
+        await page.keyboard.press("r");
+      }
       await route.continue();
     },
   );
@@ -144,6 +148,22 @@ await story(async (browser) => {
   await page.goForward();
   await page.waitForURL(/m\/notes\/tea/);
   await shows(page, "with milk");
+
+  // A warning is not replaced by the news that all tabs hear of.
+  const editor = await context.newPage();
+  await editor.goto(`${base}/edit/people`);
+  await editor.fill("#text", "A text that must not get lost.\n");
+  await page.goto(`${base}/timeline`);
+  await page.keyboard.press("j");
+  const cookies = await context.cookies(base);
+  await context.clearCookies();
+  await editor.click("button.main");
+  await editor.waitForFunction(() => document.getElementById("live").textContent.includes("nothing was saved"));
+  memdir("write", "notes/news", "News for all tabs.");
+  await heard(page);
+  assert.match(await editor.textContent("#live"), /nothing was saved/);
+  await editor.close();
+  await context.addCookies(cookies);
 
   // A session that ended: search as you type and live updates say so, and a link leads to the way back in.
   await page.goto(`${base}/search?q=tea`);

@@ -6,6 +6,12 @@ const isTyping = () => document.activeElement?.matches("input:not([type=checkbox
 const say = (text) => {
   live.textContent = text;
 };
+// What needs the person's attention is not replaced by news.
+let isWarning = false;
+const warn = (text) => {
+  isWarning = true;
+  say(text);
+};
 const ENDED = `The session has ended. ${again}`;
 // A request that the browser cancels because the person leaves is not an error.
 let isLeaving = false;
@@ -31,9 +37,9 @@ async function updateHits(form) {
   try {
     const response = await fetch(`${base}/search?${fields}`, { signal: running.signal });
     if (response.ok) replaceContent(document.getElementById(form.dataset.live), await response.text());
-    else if (response.status === 401) say(ENDED);
+    else if (response.status === 401) warn(ENDED);
   } catch (error) {
-    if (error.name !== "AbortError" && !isLeaving) say(`memdir does not answer. ${again}`);
+    if (error.name !== "AbortError" && !isLeaving) warn(`memdir does not answer. ${again}`);
   }
 }
 document.addEventListener("input", (event) => {
@@ -86,7 +92,7 @@ draft?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const response = await fetch(`${base}/help`, { method: "HEAD" }).catch(() => undefined);
   if (!response?.ok) {
-    say(`The session has ended, so nothing was saved. Copy your text, then ${again[0].toLowerCase()}${again.slice(1)}`);
+    warn(`The session has ended, so nothing was saved. Copy your text, then ${again[0].toLowerCase()}${again.slice(1)}`);
     return;
   }
   isAlive = true;
@@ -154,10 +160,18 @@ const isBusy = () =>
   !getSelection().isCollapsed ||
   document.querySelector(".selected, form[data-choice]") ||
   [...document.querySelectorAll("main form:not([data-live]) :is(input, textarea, select)")].some(isFilled);
-const sayChanged = () => say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
-const rowOf = (element) => element.closest("[data-row]")?.querySelector("a")?.href ?? "";
-const detailsKey = (one) => `${rowOf(one)} ${one.querySelector("summary")?.textContent}`;
-const linkKey = (one) => `${rowOf(one)} ${one.localName} ${one.getAttribute("href") ?? one.textContent}`;
+const sayChanged = () => isWarning || say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
+// Names for elements that are the same in the old and the new page: what they are, in which row, and the how many-th of these.
+function named(selector) {
+  const seen = new Map();
+  const main = document.getElementById("main");
+  return [...main.querySelectorAll(selector)].map((one) => {
+    const row = one.closest("[data-row]")?.querySelector("a")?.href;
+    const name = [row, one.localName, one.getAttribute("href"), (one.querySelector("summary") ?? one).textContent].join(" ");
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+    return [`${name} ${seen.get(name)}`, one];
+  });
+}
 // Only one answer at a time: of two, the older one might arrive last.
 let isRefreshing = false;
 let isOutdated = false;
@@ -171,7 +185,7 @@ async function refresh(kind) {
   try {
     const response = await fetch(asked, { headers: { accept: "text/html" } });
     if (response.ok) show(await response.text(), asked, kind);
-    else if (response.status === 401) say(ENDED);
+    else if (response.status === 401) warn(ENDED);
   } catch {
     // The stream of events reports a server that has ended.
   } finally {
@@ -194,19 +208,19 @@ function show(html, asked, kind) {
   }
   const parsed = new DOMParser().parseFromString(html, "text/html");
   const main = document.getElementById("main");
-  const open = new Map([...main.querySelectorAll("details")].map((one) => [detailsKey(one), one.open]));
-  const focused = main.contains(document.activeElement) && document.activeElement !== main ? linkKey(document.activeElement) : undefined;
+  const open = new Map(named("details").map(([name, one]) => [name, one.open]));
+  const focused = named("a, button, summary").find(([, one]) => one === document.activeElement)?.[0];
   main.replaceChildren(...parsed.getElementById("main").childNodes);
   document.title = parsed.title;
-  main.querySelectorAll("details").forEach((one) => (one.open = open.get(detailsKey(one)) ?? one.open));
-  if (focused) [...main.querySelectorAll("a, button, summary")].find((one) => linkKey(one) === focused)?.focus({ preventScroll: true });
+  named("details").forEach(([name, one]) => (one.open = open.get(name) ?? one.open));
+  if (focused) named("a, button, summary").find(([name]) => name === focused)?.[1].focus({ preventScroll: true });
   showCopyButtons();
 }
 let hasEnded = false;
 function hear(kind) {
   if (kind === "end") {
     hasEnded = true;
-    say(`memdir has stopped. ${again}`);
+    warn(`memdir has stopped. ${again}`);
   } else if (isBusy()) {
     if (kind === "change") sayChanged();
     // A page that answers a form has no address of its own.

@@ -78,8 +78,6 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
     let (number, total) = (query.number("page"), text::lines(&chat.text));
     let first = (number as u64 - 1) * LINES_PER_PAGE + 1;
     let part = LineRange { first, last: Some(first + LINES_PER_PAGE - 1) }.slice(&chat.text);
-    // The file begins with the title, which is the heading of the page.
-    let part = part.strip_prefix(&format!("# {}\n", chat.row.title)).unwrap_or(part);
     let shown = text::truncate_bytes(part, MAX_BYTES);
     let redacted = secrets::redact(shown);
     let path = context.url(&format!("/chat/{}?", encode(id)));
