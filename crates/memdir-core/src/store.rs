@@ -122,6 +122,13 @@ pub trait ChangeSequence {
 
     /// Lists the files of the mount with this prefix, sorted by path, at a position.
     fn list_mount(&self, prefix: &str) -> Result<(SequencePosition, Vec<Entry>)>;
+
+    /// Calls `wake` soon after a process has changed one of the mounts, until the returned guard is dropped. Only a hint: it may be late
+    /// or missing, or come for nothing. `None` if there are no hints.
+    fn on_change(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Option<Box<dyn Send>> {
+        let _ = wake;
+        None
+    }
 }
 
 /// A position in the changes of a mount.

@@ -66,7 +66,11 @@ impl ChangeJob<'_> {
         let mut id = ChangeId::generate()?;
         loop {
             let failure = match self.attempt(&id, unknown.as_ref(), plan) {
-                Ok(Attempt::Committed(change) | Attempt::Unchanged(change)) => return Ok(change),
+                Ok(Attempt::Committed(change)) => {
+                    self.database.hints().announce(&self.space.tenant, self.namespaces.iter());
+                    return Ok(change);
+                }
+                Ok(Attempt::Unchanged(change)) => return Ok(change),
                 Ok(Attempt::Unknown(change, failure)) => {
                     unknown = Some(change);
                     failure

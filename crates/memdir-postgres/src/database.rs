@@ -3,6 +3,7 @@
 
 use crate::{
     failure::Failure,
+    hints::ChangeHints,
     leader::LeaderFinder,
     migrations::{self, APP_ROLE},
     sql,
@@ -46,7 +47,7 @@ impl DatabaseSettings {
             url: url.to_owned(),
             connections: 16,
             statement_timeout: Duration::from_secs(30),
-            idle_timeout: Duration::from_secs(20),
+            idle_timeout: Duration::from_secs(10),
             retry_for: Duration::from_secs(30),
             root_certificates: None,
         }
@@ -103,6 +104,7 @@ pub struct Database {
 struct Shared {
     settings: DatabaseSettings,
     driver: Driver,
+    hints: ChangeHints,
     tls: DatabaseTls,
     leader: LeaderFinder,
     reads: Pool,
@@ -141,7 +143,9 @@ impl Database {
             let pool = Pool::builder(manager).max_size(settings.connections.max(1)).timeouts(timeouts).runtime(PoolRuntime::Tokio1).build();
             pool.map_err(|error| Error::Unavailable { what: "the database".into(), why: error.to_string() })
         };
-        let shared = Shared { reads: pool()?, changes: pool()?, driver, tls, leader, settings: settings.clone() };
+        let reads = pool()?;
+        let hints = ChangeHints::start(&driver.handle, reads.clone(), (config.clone(), tls.clone()));
+        let shared = Shared { reads, changes: pool()?, driver, hints, tls, leader, settings: settings.clone() };
         let database = Database { shared: Arc::new(shared) };
         database.retry(&Stop::default(), || database.block_on(database.check_schema()))?;
         Ok(database)
@@ -337,6 +341,10 @@ impl Database {
             let (token, tls) = (client.cancel_token(), self.shared.tls.clone());
             self.shared.driver.handle.spawn(async move { token.cancel_query(tls).await });
         }
+    }
+
+    pub(crate) fn hints(&self) -> &ChangeHints {
+        &self.shared.hints
     }
 
     pub(crate) fn retry_for(&self) -> Duration {

@@ -22,7 +22,8 @@
 //! row-level security show no other rows; without a tenant they show nothing. Connections use the role `memdir_app`, which owns nothing and
 //! has grants on the parent tables only: a policy of a parent does not protect direct reads of its partitions.
 //!
-//! **What is not here.** NOTIFY is never sent inside a write transaction: it serializes commits. Full-text search stays with the index
+//! **What is not here.** NOTIFY is never sent inside a write transaction: it serializes commits. One hint for all changes of a moment is
+//! sent after them (`hints.rs`). Full-text search stays with the index
 //! on each replica.
 //!
 //! The trait is synchronous. One thread drives the connections; a caller waits on its own thread, which must not be one of an
@@ -50,6 +51,7 @@ mod claim;
 mod database;
 mod failure;
 mod forget;
+mod hints;
 mod history;
 mod leader;
 mod migrations;

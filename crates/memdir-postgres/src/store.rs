@@ -163,4 +163,9 @@ impl ChangeSequence for PostgresStore {
     fn list_mount(&self, prefix: &str) -> Result<(SequencePosition, Vec<Entry>)> {
         self.read(async |client| sequence::list_mount(client, &self.space, prefix).await)
     }
+
+    fn on_change(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Option<Box<dyn Send>> {
+        let namespaces = self.space.mounts.iter().map(|mount| &mount.namespace);
+        Some(Box::new(self.database.hints().listen(&self.space.tenant, namespaces, wake)))
+    }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
 /// The interval between polls of the change markers.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -60,8 +60,13 @@ impl Subscriptions {
 
     async fn poll(self: Arc<Self>, mut before: Snapshot) {
         let mut polls = 0;
+        let woken = Arc::new(Notify::new());
+        let _hints = self.hints(woken.clone()).await;
         loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
+            tokio::select! {
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
+                () = woken.notified() => {}
+            }
             {
                 let mut is_polling = self.is_polling.lock().unwrap_or_else(PoisonError::into_inner);
                 if self.events.receiver_count() == 0 {
@@ -82,6 +87,13 @@ impl Subscriptions {
             }
             before = now;
         }
+    }
+
+    /// Asks the store to wake this up after changes, if it can.
+    async fn hints(&self, woken: Arc<Notify>) -> Option<Box<dyn Send>> {
+        let space = self.space.clone();
+        let listen = move || space().ok()?.store().sequence()?.on_change(Arc::new(move || woken.notify_one()));
+        tokio::task::spawn_blocking(listen).await.ok().flatten()
     }
 
     async fn marks(&self) -> Vec<Option<Stamp>> {

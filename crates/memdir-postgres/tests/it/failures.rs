@@ -280,5 +280,5 @@ fn a_wrong_url_fails_at_once() {
         connect("postgres://ada:hidden@host:99999999/x"),
         "database URL: invalid connection string: invalid value for option `port`"
     );
-    assert!(connect(&format!("{} sslmode=require", test.url)).contains("TLS is not supported yet"));
+    assert!(connect(&format!("{} sslmode=require", test.url)).contains("server does not support TLS"));
 }

@@ -10,4 +10,5 @@ mod model;
 mod people;
 mod search;
 mod support;
+mod tls;
 mod torture;

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use std::{collections::BTreeSet, fs, panic};
 
 /// A word in every name and text of the other space, and in no request.
-const THEIRS: &str = "quetzal";
+pub(crate) const THEIRS: &str = "quetzal";
 
 /// Replaces text that differs from run to run.
 fn plain(home: &Home, text: &str) -> String {
     let rules = [
-        (r#""(id|change|undoes)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
+        (r#""(id|change|undoes|undone)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
         (r"\d{4}-\d\d-\d\dT[0-9:.]+Z?", "[TIME]"),
         (r"\b20\d\d/\d\d/20\d\d-\d\d-\d\d\b", "[DAY]"),
         (r"(?m)- \d\d:\d\d ", "- [HOUR] "),
@@ -67,7 +67,7 @@ fn machines() -> (Home, Home) {
 }
 
 /// Runs a comparison, and runs it again if a minute ended in it: entries of a log begin with their minute.
-fn in_one_minute(compare: fn()) {
+pub(crate) fn in_one_minute(compare: fn()) {
     let minute = || SystemClock.now().as_second() / 60;
     let start = minute();
     match panic::catch_unwind(compare) {
@@ -197,9 +197,9 @@ fn compare_commands() {
 }
 
 /// A client and its project, which no other client uses.
-struct Caller {
-    token: String,
-    project: &'static str,
+pub(crate) struct Caller {
+    pub(crate) token: String,
+    pub(crate) project: &'static str,
 }
 
 impl Caller {
@@ -222,13 +222,17 @@ impl Caller {
         reply.body
     }
 
-    fn call(&self, web: &Web, name: &str, arguments: Value) -> String {
+    pub(crate) fn call(&self, web: &Web, name: &str, arguments: Value) -> String {
         self.ask(web, "tools/call", json!({ "name": name, "arguments": arguments }))
     }
 
     /// Fills the memories of the client with everything that a tool could find.
-    fn fill(&self, web: &Web, word: &str) {
-        let person = word.to_owned();
+    pub(crate) fn fill(&self, web: &Web, word: &str) {
+        self.fill_as(web, word, word);
+    }
+
+    /// Like [`Caller::fill`], for a person whose name is not the word.
+    pub(crate) fn fill_as(&self, web: &Web, person: &str, word: &str) {
         for prefix in ["", "team/", "user/", &format!("agent/{person}-bot/")] {
             for (name, content) in [("harbour", text(word)), ("docks-list", format!("- {word} crates before noon\n"))] {
                 let path = format!("{prefix}{word}-{name}");
@@ -270,7 +274,7 @@ fn compare_clients() {
 }
 
 /// All requests with their responses.
-fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, String)> {
+pub(crate) fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, String)> {
     let mut printed = Vec::new();
     let mut ask = |method: &str, params: Value| {
         let response = mine.ask(web, method, params.clone());

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests make files and processes by hand, and fail by panicking")]
 
+mod admin;
 mod adopt;
 mod auto;
 mod bench;
@@ -67,6 +68,10 @@ mod settings_race;
 mod stats;
 mod status;
 mod talk;
+mod team;
+mod team_isolation;
+mod team_server;
+mod team_torture;
 mod terminal;
 mod undo;
 mod uses;

@@ -92,6 +92,29 @@ fn check_all_clients(name: &str) {
     }
 }
 
+/// Runs the story of memdir's own tools with every client against a team server, and compares with the committed results. `server` returns
+/// the address and a new token for each.
+pub(crate) fn check_team(server: impl Fn(usize) -> (String, String)) {
+    let dir = root().join("tests/clients/stories");
+    let story = std::fs::read_to_string(dir.join("native.json")).unwrap();
+    let golden = dir.join("team.expected.json");
+    let home = Home::new();
+    for (number, kind) in CLIENTS.into_iter().enumerate() {
+        let (url, token) = server(number);
+        let mut command = client(&home, kind);
+        command.args(["http", &url]).env("CLIENT_TOKEN", &token);
+        let actual = results(&home, feed(&mut command, story.as_bytes()));
+        if std::env::var_os("UPDATE_DOCS").is_some() && number == 0 {
+            std::fs::write(&golden, serde_json::to_string_pretty(&actual).unwrap() + "\n").unwrap();
+        }
+        let expected: Value = serde_json::from_str(&std::fs::read_to_string(&golden).unwrap_or_else(|_| "[]".into())).unwrap();
+        let steps: Vec<Value> = serde_json::from_str(&story).unwrap();
+        for (n, step) in steps.iter().enumerate() {
+            assert_eq!(actual[n], for_generation(kind.1, &expected[n]), "{kind:?}, step {n}: {step}");
+        }
+    }
+}
+
 /// Adapts an expected result: the newer protocol reports a missing resource as an invalid parameter.
 fn for_generation(generation: &str, expected: &Value) -> Value {
     let mut expected = expected.clone();

@@ -33,12 +33,33 @@ impl Web {
         Web::spawn(home.bare(&[&["mcp", "--http", "127.0.0.1:0"], args].concat()))
     }
 
-    fn spawn(mut command: Command) -> Web {
+    /// Starts a server whose standard error is a file.
+    pub(crate) fn spawn_with_log(mut command: Command, log: std::fs::File) -> Web {
+        use std::os::unix::fs::FileExt as _;
+        let mut child = command.stderr(log.try_clone().unwrap()).spawn().unwrap();
+        loop {
+            let mut text = [0; 200];
+            let read = log.read_at(&mut text, 0).unwrap();
+            if let Some((line, _)) = std::str::from_utf8(&text[..read]).unwrap().split_once('\n') {
+                return Web { address: Web::parse(line), child };
+            }
+            assert!(child.try_wait().unwrap().is_none(), "the server has ended");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Starts a server by this command.
+    pub(crate) fn spawn(mut command: Command) -> Web {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+        Web { address: Web::parse(&line), child }
+    }
+
+    /// The address that a server reported.
+    fn parse(line: &str) -> SocketAddr {
         let address = line.trim().strip_prefix("memdir: serving http://").and_then(|rest| rest.strip_suffix("/mcp"));
-        Web { address: address.unwrap_or_else(|| panic!("{line}")).parse().unwrap(), child }
+        address.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
     }
 
     pub(crate) fn url(&self) -> String {
