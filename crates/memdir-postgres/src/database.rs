@@ -4,6 +4,7 @@
 use crate::{
     failure::Failure,
     hints::ChangeHints,
+    leader::LeaderFinder,
     migrations::{self, APP_ROLE},
     sql,
     tls::DatabaseTls,
@@ -65,6 +66,8 @@ impl DatabaseSettings {
             // Encryption that anyone on the way can turn off protects nothing.
             config.ssl_mode(SslMode::Disable);
         }
+        // A standby answers reads with what it has, which may be old.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.connect_timeout(Duration::from_secs(5));
         config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
         config.tcp_user_timeout(Duration::from_secs(20));
@@ -78,8 +81,6 @@ impl DatabaseSettings {
     /// The configuration of a store's connections. The limits are options of the connection, so that none exists without them.
     fn store_config(&self) -> Result<Config> {
         let mut config = self.config()?;
-        // A standby answers reads with what it has, which may be old.
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         let own = config.get_options().map(|options| format!("{options} ")).unwrap_or_default();
         let (statement, idle) = (self.statement_timeout.as_millis(), self.idle_timeout.as_millis());
         config.options(format!(
@@ -105,6 +106,7 @@ struct Shared {
     driver: Driver,
     hints: ChangeHints,
     tls: DatabaseTls,
+    leader: LeaderFinder,
     reads: Pool,
     changes: Pool,
 }
@@ -133,8 +135,9 @@ impl Database {
     pub fn connect(settings: &DatabaseSettings) -> Result<Database> {
         let driver = Driver::start()?;
         let (config, tls) = (settings.store_config()?, settings.tls()?);
+        let leader = LeaderFinder::new(&config, tls.clone());
         let pool = || {
-            let manager = Manager::from_config(config.clone(), tls.clone(), ManagerConfig { recycling_method: RecyclingMethod::Fast });
+            let manager = Manager::from_connect(config.clone(), leader.clone(), ManagerConfig { recycling_method: RecyclingMethod::Fast });
             let waits = Some(Duration::from_secs(10));
             let timeouts = Timeouts { wait: waits, create: waits, recycle: waits };
             let pool = Pool::builder(manager).max_size(settings.connections.max(1)).timeouts(timeouts).runtime(PoolRuntime::Tokio1).build();
@@ -142,7 +145,7 @@ impl Database {
         };
         let reads = pool()?;
         let hints = ChangeHints::start(&driver.handle, reads.clone(), (config.clone(), tls.clone()));
-        let shared = Shared { reads, changes: pool()?, driver, hints, tls, settings: settings.clone() };
+        let shared = Shared { reads, changes: pool()?, driver, hints, tls, leader, settings: settings.clone() };
         let database = Database { shared: Arc::new(shared) };
         database.retry(&Stop::default(), || database.block_on(database.check_schema()))?;
         Ok(database)
@@ -225,7 +228,15 @@ impl Database {
 
     /// Runs work on the thread that drives the connections, so that it may be awaited on any runtime.
     pub(crate) async fn spawn<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Failure>> + Send + 'static) -> Result<T> {
-        let work = async { tokio::time::timeout(READY_LIMIT, work).await.unwrap_or_else(|_| Err(no_answer())) };
+        let leader = self.shared.leader.clone();
+        let work = async move {
+            tokio::select! {
+                biased;
+                done = work => done,
+                () = tokio::time::sleep(READY_LIMIT) => Err(no_answer()),
+                never = leader.watch() => match never {},
+            }
+        };
         let done = self.shared.driver.handle.spawn(work).await;
         done.unwrap_or_else(|_| Err(Failure::disconnected("the connection was closed"))).map_err(|failure| failure.error)
     }
@@ -251,7 +262,15 @@ impl Database {
 
     /// Like [`Database::block_on`], with a limit of its own.
     pub(crate) fn block_within<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        self.shared.driver.handle.block_on(async { tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(no_answer())) })
+        let work = async {
+            tokio::select! {
+                biased;
+                done = work => done,
+                () = tokio::time::sleep(limit) => Err(no_answer()),
+                never = self.shared.leader.watch() => match never {},
+            }
+        };
+        self.shared.driver.handle.block_on(work)
     }
 
     /// The time after which the server itself would have ended a statement, and a little more.
@@ -339,9 +358,7 @@ fn no_answer() -> Failure {
 
 /// Connects with the role of the URL, without the limits of a store.
 async fn connect_once(config: &Config, tls: DatabaseTls) -> Result<Client, Failure> {
-    let (client, connection) = config.connect(tls).await?;
-    tokio::spawn(connection);
-    Ok(client)
+    Ok(LeaderFinder::new(config, tls).connect().await?.0)
 }
 
 /// How long a check of a token or of the database may take.

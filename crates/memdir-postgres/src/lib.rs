@@ -15,7 +15,8 @@
 //! **Failures.** Only lost connections and the states 57P01 to 57P03, 25006, 40001 and 40P01 are tried again, with growing pauses. If the
 //! connection is lost during the commit, the next attempt takes the same locks and looks for the change's id: a transaction that holds
 //! them has ended by then, so the id is there or the change was not made. Every connection has limits for statements, locks and idle
-//! transactions. A replica that is frozen inside a transaction loses its connection, and with it the locks.
+//! transactions. A replica that is frozen inside a transaction loses its connection, and with it the locks. If the URL has several hosts,
+//! the one that accepts writes is used, and looked for again when there is no answer (`leader.rs`).
 //!
 //! **Two walls between tenants.** Every statement names the tenant (`sql.rs`). Besides, each transaction sets `memdir.tenant`, and policies of
 //! row-level security show no other rows; without a tenant they show nothing. Connections use the role `memdir_app`, which owns nothing and
@@ -52,6 +53,7 @@ mod failure;
 mod forget;
 mod hints;
 mod history;
+mod leader;
 mod migrations;
 mod people;
 mod reads;

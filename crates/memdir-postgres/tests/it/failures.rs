@@ -13,6 +13,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 /// Where a connection is cut.
@@ -22,27 +23,46 @@ enum Cut {
     Request,
     /// The server gets the message, and its answer is lost.
     Answer,
+    /// From then on nothing passes, and no connection is closed. The server does not get the message.
+    FreezeRequest,
+    /// The same, and the server gets the message.
+    FreezeAnswer,
 }
 
 /// A proxy that counts the messages of clients and cuts one connection.
 struct Proxy {
     address: SocketAddr,
     next: Arc<Mutex<Option<(u64, Cut)>>>,
+    is_frozen: Arc<AtomicBool>,
 }
 
 impl Proxy {
     fn start(socket: String) -> Proxy {
+        Proxy::start_if(socket, Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Closes new connections as long as `accepts` is false, as a standby does.
+    fn start_if(socket: String, accepts: Arc<AtomicBool>) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let proxy = Proxy { address: listener.local_addr().unwrap(), next: Arc::default() };
-        let next = proxy.next.clone();
+        let proxy = Proxy { address: listener.local_addr().unwrap(), next: Arc::default(), is_frozen: Arc::default() };
+        let (next, frozen) = (proxy.next.clone(), proxy.is_frozen.clone());
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                if frozen.load(Ordering::SeqCst) {
+                    // The connection stays open.
+                    std::mem::forget(client);
+                    continue;
+                }
+                if !accepts.load(Ordering::SeqCst) {
+                    continue;
+                }
                 let Ok(server) = UnixStream::connect(&socket) else { continue };
                 let is_deaf = Arc::new(AtomicBool::new(false));
-                let (next, deaf) = (next.clone(), is_deaf.clone());
+                let (next, deaf, frozen) = (next.clone(), is_deaf.clone(), frozen.clone());
                 let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                thread::spawn(move || requests(from, to, &next, &deaf));
-                thread::spawn(move || answers(server, client, &is_deaf));
+                let is_frozen = frozen.clone();
+                thread::spawn(move || requests(from, to, &next, &deaf, &is_frozen));
+                thread::spawn(move || answers(server, client, &is_deaf, &frozen));
             }
         });
         proxy
@@ -60,7 +80,7 @@ impl Proxy {
 }
 
 /// Forwards messages to the server: the first has no type, every other has one before its length.
-fn requests(mut client: TcpStream, mut server: UnixStream, next: &Mutex<Option<(u64, Cut)>>, deaf: &AtomicBool) {
+fn requests(mut client: TcpStream, mut server: UnixStream, next: &Mutex<Option<(u64, Cut)>>, deaf: &AtomicBool, frozen: &AtomicBool) {
     let (mut buffer, mut chunk, mut is_first) = (Vec::new(), [0; 8192], true);
     while let Ok(read @ 1..) = client.read(&mut chunk) {
         buffer.extend_from_slice(&chunk[..read]);
@@ -87,6 +107,16 @@ fn requests(mut client: TcpStream, mut server: UnixStream, next: &Mutex<Option<(
                     None => None,
                 }
             };
+            if matches!(cut, Some(Cut::FreezeRequest | Cut::FreezeAnswer)) {
+                frozen.store(true, Ordering::SeqCst);
+            }
+            if frozen.load(Ordering::SeqCst) {
+                if cut == Some(Cut::FreezeAnswer) {
+                    let _ = server.write_all(&message);
+                }
+                std::mem::forget((client, server));
+                return;
+            }
             if cut == Some(Cut::Answer) {
                 deaf.store(true, Ordering::SeqCst);
             }
@@ -103,9 +133,13 @@ fn requests(mut client: TcpStream, mut server: UnixStream, next: &Mutex<Option<(
     let _ = server.shutdown(Shutdown::Write);
 }
 
-fn answers(mut server: UnixStream, mut client: TcpStream, deaf: &AtomicBool) {
+fn answers(mut server: UnixStream, mut client: TcpStream, deaf: &AtomicBool, frozen: &AtomicBool) {
     let mut chunk = [0; 8192];
     while let Ok(read @ 1..) = server.read(&mut chunk) {
+        if frozen.load(Ordering::SeqCst) {
+            std::mem::forget(client);
+            return;
+        }
         if !deaf.load(Ordering::SeqCst) && client.write_all(&chunk[..read]).is_err() {
             break;
         }
@@ -190,6 +224,49 @@ fn a_read_is_answered_wherever_the_connection_is_cut() {
             }
         }
     }
+}
+
+/// The leader freezes at some message of a change, and another host becomes the leader. The change is made exactly once, by the other one.
+/// Both hosts are the same server here, as the other one has everything that the leader committed.
+#[test]
+fn a_change_is_made_once_wherever_the_leader_freezes() {
+    let Some(test) = TestDatabase::new() else { return };
+    let part = |name: &str| test.url.split(' ').find_map(|part| part.strip_prefix(&format!("{name}="))).unwrap().to_owned();
+    let socket = format!("{}/.s.PGSQL.5432", part("host"));
+    let mut lines = 0;
+    for cut in [Cut::FreezeRequest, Cut::FreezeAnswer] {
+        for n in (1..).step_by(4) {
+            let leader = Proxy::start(socket.clone());
+            let standby = Proxy::start_if(socket.clone(), leader.is_frozen.clone());
+            let ports = format!("{},{}", leader.address.port(), standby.address.port());
+            let url = format!("host=127.0.0.1,127.0.0.1 port={ports} user={} dbname={}", part("user"), part("dbname"));
+            let settings = DatabaseSettings { idle_timeout: Duration::from_secs(1), ..DatabaseSettings::new(&url) };
+            let store = open(&Database::connect(&settings).unwrap(), "projects/shop");
+            append(&store, "a.md", &format!("{cut:?} {n} before")).unwrap();
+            leader.cut_at(n, cut);
+            append(&store, "a.md", &format!("{cut:?} {n} frozen")).unwrap();
+            lines += 2;
+            if leader.is_uncut() {
+                break;
+            }
+        }
+    }
+    assert_eq!(text(&test.store("projects/shop"), "a").unwrap().lines().count(), lines, "lines are missing or doubled");
+    assert_eq!(test.store("projects/shop").journal_size().unwrap().changes, lines as u64);
+    check_sequences(&test.url);
+}
+
+/// The first host accepts connections and never answers.
+#[test]
+fn a_frozen_host_does_not_hide_the_leader() {
+    let Some(test) = TestDatabase::new() else { return };
+    let frozen = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = test.url.replace("host=", "host=127.0.0.1,");
+    let url = format!("{url} port={},5432", frozen.local_addr().unwrap().port());
+    Database::migrate(&DatabaseSettings::new(&url)).unwrap();
+    let database = Database::connect(&DatabaseSettings::new(&url)).unwrap();
+    append(&open(&database, "projects/shop"), "a.md", "line").unwrap();
+    assert_eq!(text(&test.store("projects/shop"), "a").as_deref(), Some("line\n"));
 }
 
 /// What stays wrong is not tried again.
