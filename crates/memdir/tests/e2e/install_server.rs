@@ -56,7 +56,7 @@ fn every_host_is_connected_checked_and_disconnected_without_a_trace() {
         succeed(&home, &["install", host]);
         let with_own = files(&home);
         succeed(&home, &["install", host, "--server", &url, "--token-file", file.to_str().unwrap(), "--project", "shop"]);
-        assert_eq!(doctor(&home), [accepted.clone()], "{host}");
+        assert_eq!(doctor(&home), std::slice::from_ref(&accepted), "{host}");
         let receipts = fs::read_to_string(home.path("home/installed.json")).unwrap();
         assert!(!receipts.contains("mdt_"), "{host}: a receipt has no token");
         for name in files(&home).keys().filter(|name| !with_own.contains_key(*name)) {
