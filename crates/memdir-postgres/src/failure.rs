@@ -95,7 +95,9 @@ fn kind(error: &tokio_postgres::Error) -> FailureKind {
 }
 
 fn is_connection_error(error: &tokio_postgres::Error) -> bool {
-    let by_io = error.source().is_some_and(|source| source.downcast_ref::<io::Error>().is_some());
+    // A certificate that is not trusted is an invalid answer, which stays.
+    let is_lost = |source: &io::Error| source.kind() != io::ErrorKind::InvalidData;
+    let by_io = error.source().is_some_and(|source| source.downcast_ref::<io::Error>().is_some_and(is_lost));
     // The crate has no name for a connection attempt that took too long, or that found no leader.
     let text = error.to_string();
     error.is_closed() || by_io || text.starts_with("timeout waiting for server") || text.starts_with("error connecting to server")

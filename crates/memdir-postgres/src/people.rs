@@ -125,11 +125,8 @@ impl Database {
         self.administer(tenant, async |client| Ok(client.execute(sql::ADD_GROUP, &[&tenant, &group]).await? == 1))
     }
 
-    /// Removes a group without projects. Its memories stay. Returns whether it existed.
+    /// Removes a group, which must have no projects. Its memories stay. Returns whether it existed.
     pub fn remove_group(&self, tenant: &str, group: &str) -> Result<bool> {
-        if let Some(row) = self.groups(tenant)?.into_iter().find(|row| row.group == group && !row.projects.is_empty()) {
-            return Err(Error::bad_input("group", format!("{group:?} has projects; remove them first: {}", row.projects.join(", "))));
-        }
         self.administer(tenant, async |client| Ok(client.execute(sql::REMOVE_GROUP, &[&tenant, &group]).await? == 1))
     }
 
@@ -248,6 +245,6 @@ pub(crate) async fn access(client: &Object, tenant: &str, person: &str) -> Resul
 async fn exists(client: &Object, sql: &str, tenant: &str, (what, name): (&str, &str)) -> Result<(), Failure> {
     match client.query_opt(sql, &[&tenant, &name]).await? {
         Some(_) => Ok(()),
-        None => Err(Error::bad_input(what, format!("{name:?} does not exist; add it with: memdir admin {what} add {name}")).into()),
+        None => Err(Error::bad_input(what, format!("{name:?} does not exist; add it first")).into()),
     }
 }

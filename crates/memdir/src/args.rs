@@ -1371,7 +1371,7 @@ pub(crate) struct DatabaseArgs {
     pub(crate) database_ca: Option<PathBuf>,
 }
 
-/// Manage the database of a team server: schema, tenants, people, groups, projects, tokens
+/// Manage the database, tenants, people and tokens of a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A tenant has people, groups and projects. A project belongs to a group; the role of a person in the group
@@ -1476,13 +1476,22 @@ pub(crate) struct TenantArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminTenant {
     /// Add a tenant
+    #[command(after_help = "\
+Examples:
+  memdir admin tenant add acme")]
     Add {
         /// Name of the tenant
         tenant: String,
     },
     /// List tenants
+    #[command(after_help = "\
+Examples:
+  memdir admin tenant list")]
     List,
     /// Remove a tenant
+    #[command(after_help = "\
+Examples:
+  memdir admin tenant remove acme")]
     Remove {
         /// Name of the tenant
         tenant: String,
@@ -1495,13 +1504,22 @@ pub(crate) enum AdminTenant {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminPerson {
     /// Add a person
+    #[command(after_help = "\
+Examples:
+  memdir admin person add ada --tenant acme")]
     Add {
         /// Name of the person
         person: String,
     },
     /// List people with their groups
+    #[command(after_help = "\
+Examples:
+  memdir admin person list --tenant acme")]
     List,
     /// Remove a person
+    #[command(after_help = "\
+Examples:
+  memdir admin person remove ada --tenant acme")]
     Remove {
         /// Name of the person
         person: String,
@@ -1511,6 +1529,9 @@ pub(crate) enum AdminPerson {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminGroup {
     /// Add a group, or give people a role in it
+    #[command(after_help = "\
+Examples:
+  memdir admin group add backend ada ben --role writer --tenant acme")]
     Add {
         /// Name of the group
         group: String,
@@ -1522,8 +1543,14 @@ pub(crate) enum AdminGroup {
         role: String,
     },
     /// List groups with their members and projects
+    #[command(after_help = "\
+Examples:
+  memdir admin group list --tenant acme")]
     List,
     /// Remove people from a group, or the group itself
+    #[command(after_help = "\
+Examples:
+  memdir admin group remove backend ben --tenant acme")]
     Remove {
         /// Name of the group
         group: String,
@@ -1536,6 +1563,9 @@ pub(crate) enum AdminGroup {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminProject {
     /// Add a project to a group, or move it there
+    #[command(after_help = "\
+Examples:
+  memdir admin project add shop --group backend --tenant acme")]
     Add {
         /// Id of the project
         #[arg(value_name = "PROJECT")]
@@ -1545,8 +1575,14 @@ pub(crate) enum AdminProject {
         group: String,
     },
     /// List projects with their groups
+    #[command(after_help = "\
+Examples:
+  memdir admin project list --tenant acme")]
     List,
     /// Remove a project; its memories stay
+    #[command(after_help = "\
+Examples:
+  memdir admin project remove shop --tenant acme")]
     Remove {
         /// Id of the project
         #[arg(value_name = "PROJECT")]
@@ -1557,13 +1593,22 @@ pub(crate) enum AdminProject {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminToken {
     /// Create a token and print it; with --agent, for an agent that acts for the person
+    #[command(after_help = "\
+Examples:
+  memdir admin token add ada --tenant acme")]
     Add {
         /// Owner of the token
         person: String,
     },
     /// List tokens
+    #[command(after_help = "\
+Examples:
+  memdir admin token list --tenant acme")]
     List,
     /// Revoke a token
+    #[command(after_help = "\
+Examples:
+  memdir admin token remove 3f2a91c0d1e2 --tenant acme")]
     Remove {
         /// Id of the token, as printed by `memdir admin token list`
         id: String,

@@ -19,7 +19,7 @@ use callers::{TokenCallers, foreign_dialect};
 use live::LiveSettings;
 use memdir_server::{BearerToken, HttpOptions, ServeError, ToolCatalog, ToolFilter};
 use std::{io::Write as _, sync::Arc};
-pub(crate) use team::{database_settings, run as run_team};
+pub(crate) use team::{connect, database_failure, database_settings, run as run_team};
 
 /// Serves until the client disconnects or, over HTTP, until a signal.
 pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scope) -> Result<(), Failure> {

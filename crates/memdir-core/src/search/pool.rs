@@ -1,9 +1,10 @@
 //! A limit on the memory of everything that a server keeps open between calls: indexes of namespaces and tables of recall. Beyond it,
 //! what was used longest ago is freed, and opened again when it is needed.
 
-use super::{index::Index, indexing::IndexProgress, mount_index::MountIndex};
+use super::indexing::IndexProgress;
 use crate::store::MountInfo;
 use std::{
+    any::Any,
     collections::HashMap,
     fmt,
     path::{Path, PathBuf},
@@ -26,7 +27,13 @@ struct OpenMembers {
     clock: u64,
     last_id: u64,
     members: HashMap<u64, Member>,
-    indexes: HashMap<IndexKey, Weak<MountIndex>>,
+    indexes: HashMap<IndexKey, Weak<dyn Any + Send + Sync>>,
+}
+
+impl OpenMembers {
+    fn shared<T: Any + Send + Sync>(&self, key: &IndexKey) -> Option<Arc<T>> {
+        self.indexes.get(key)?.upgrade()?.downcast().ok()
+    }
 }
 
 struct Member {
@@ -72,20 +79,22 @@ impl IndexPool {
     }
 
     /// Returns the index of a mount, which all searchers share, or makes it.
-    pub(super) fn mount_index(self: &Arc<Self>, info: &MountInfo, open: impl FnOnce() -> Arc<dyn Index>) -> Arc<MountIndex> {
+    pub(super) fn shared<T: Any + Send + Sync>(&self, info: &MountInfo, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
         let key = IndexKey { root: info.root.clone(), rules: info.rules.clone(), prefix: info.prefix.clone() };
-        if let Some(index) = self.open().indexes.get(&key).and_then(Weak::upgrade) {
+        if let Some(index) = self.open().shared(&key) {
             return index;
         }
-        let made = Arc::new_cyclic(|weak: &Weak<MountIndex>| MountIndex::pooled(open(), self.join(weak.clone(), &info.root)));
+        let made = make();
         let mut open = self.open();
-        open.indexes.retain(|_, index| index.strong_count() > 0);
-        let shared = open.indexes.entry(key).or_default();
         // Another caller may have opened the same namespace meanwhile.
-        let index = shared.upgrade().unwrap_or_else(|| made.clone());
-        *shared = Arc::downgrade(&index);
-        drop(open);
-        index
+        if let Some(index) = open.shared(&key) {
+            drop(open);
+            return index;
+        }
+        open.indexes.retain(|_, index| index.strong_count() > 0);
+        let shared: Arc<dyn Any + Send + Sync> = made.clone();
+        open.indexes.insert(key, Arc::downgrade(&shared));
+        made
     }
 
     /// Adds a member.

@@ -31,7 +31,7 @@ use crate::{
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 /// Files without vectors that are embedded after an answer.
@@ -81,7 +81,11 @@ impl Searcher {
         pool: &Arc<IndexPool>,
         index: impl Fn(&MountInfo) -> Arc<dyn Index>,
     ) -> Self {
-        Searcher::with_indexes(store, embedder, clock, |info| pool.mount_index(info, || index(info)))
+        let open = |info: &MountInfo| {
+            let member = |weak: &Weak<MountIndex>| pool.join(weak.clone(), &info.root);
+            Arc::new_cyclic(|weak| MountIndex::pooled(index(info), member(weak)))
+        };
+        Searcher::with_indexes(store, embedder, clock, |info| pool.shared(info, || open(info)))
     }
 
     fn with_indexes(

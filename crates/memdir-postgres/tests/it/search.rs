@@ -65,14 +65,15 @@ fn a_search_and_a_recall_see_every_acknowledged_change_of_every_replica() {
         let (name, city) = (format!("notes/freeze-{round}"), ["lisbon", "oslo", "quito"][round]);
         write(&first, &name, &format!("The deployment freeze of {city} begins on Thursday.\n"));
         assert_eq!(found(&second, city), [format!("{name}.md")], "written on the first");
-        assert_eq!(recalled(&second, &format!("when does the deployment freeze of {city} begin?")), [name.clone()]);
+        assert!(recalled(&second, &format!("when does the deployment freeze of {city} begin?")).contains(&name));
         write(&second, &name, &format!("The deployment freeze of {city} begins on Friday, says marmalade{round}.\n"));
         assert_eq!(found(&first, &format!("marmalade{round}")), [format!("{name}.md")], "changed on the second");
         first.rename(&path(&name), &path(&format!("{name}-renamed"))).unwrap();
         assert_eq!(found(&second, city), [format!("{name}-renamed.md")], "renamed on the first");
         second.delete(&Delete { path: path(&format!("{name}-renamed")), expect: None }).unwrap();
         assert_eq!(found(&first, city), [""; 0], "deleted on the second");
-        assert_eq!(recalled(&first, &format!("when does the deployment freeze of {city} begin?")), [""; 0]);
+        let gone = format!("{name}-renamed");
+        assert!(!recalled(&first, &format!("when does the deployment freeze of {city} begin?")).contains(&gone));
         first.undo(&memdir_core::UndoTarget::Last).unwrap();
         assert_eq!(found(&second, city), [format!("{name}-renamed.md")], "undone on the first");
         write(&first, "user/tea", &format!("Ada drinks tea number {round} with bergamot{round}.\n"));
@@ -147,9 +148,14 @@ fn an_index_is_right_after_a_restore_from_a_backup_and_after_forgotten_names() {
          update memdir.namespaces set sequence = 1, recorded_us = (select recorded_us from memdir.changes where sequence = 1)",
     )
     .unwrap();
-    assert_eq!(found(&memdir, "gondola"), ["notes/one.md"], "the position is gone");
+    let memories = |memdir: &Memdir| {
+        let mut names = found(memdir, "gondola");
+        names.retain(|name| name != "MEMORY.md");
+        names
+    };
+    assert_eq!(memories(&memdir), ["notes/one.md"], "the position is gone");
     write(&memdir, "notes/three", "The third gondola.\n");
-    assert_eq!(found(&memdir, "second gondola").iter().filter(|name| name.contains("two")).count(), 0);
+    assert_eq!(memories(&memdir).len(), 2, "another change has the number");
 
     // A replica that has not seen the end of a name, which is forgotten then.
     let slow_cache = tempfile::tempdir().unwrap();
@@ -158,7 +164,7 @@ fn an_index_is_right_after_a_restore_from_a_backup_and_after_forgotten_names() {
     assert!(found(&slow, "third gondola").contains(&"notes/three.md".to_owned()));
     memdir.delete(&Delete { path: path("notes/three"), expect: None }).unwrap();
     memdir.store().forget_in_history(&Phrase::parse("three").unwrap()).unwrap();
-    assert_eq!(found(&slow, "gondola"), ["notes/one.md"], "the name of the removed file is not in the history");
+    assert_eq!(memories(&slow), ["notes/one.md"], "the name of the removed file is not in the history");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{
     args::{Admin as Typed, AdminGroup, AdminPerson, AdminProject, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, Global, TenantArgs},
     exit::Failure,
     output::{CommandOutput, Printer},
-    serve::database_settings,
+    serve::{connect, database_failure, database_settings},
 };
 use memdir_postgres::{Database, GroupRow, MemberRole, PersonAccess, ProjectRow, TokenRow};
 use serde::Serialize;
@@ -42,7 +42,7 @@ struct ListedPerson {
 pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failure> {
     match &args.what {
         AdminWhat::Migrate { database } => {
-            let migrations = Database::migrate(&database_settings(database)?)?;
+            let migrations = Database::migrate(&database_settings(database)?).map_err(database_failure)?;
             Ok(CommandOutput::new(Migrated { migrations }, |migrated, printer| match migrated.migrations {
                 0 => printer.line("unchanged: the schema is up to date"),
                 1 => printer.line("applied 1 migration"),
@@ -70,11 +70,16 @@ impl Managed {
             return Err(Failure::Usage { message: "no tenant".into(), hint: hint.into() });
         };
         let settings = database_settings(&args.database)?;
-        let database = Database::connect(&settings)?;
+        let database = connect(&settings)?;
         if !database.has_tenant(&tenant)? {
             return Err(not_found("tenant", &tenant, "list the tenants with: memdir admin tenant list".into()));
         }
         Ok(Managed { database, tenant })
+    }
+
+    /// Something that is named does not exist.
+    fn must_add(&self, kind: &str, name: &str) -> Failure {
+        not_found(kind, name, format!("add it with: memdir admin {kind} add {name} --tenant {}", self.tenant))
     }
 
     /// Reports that something was removed, or fails if it did not exist.
@@ -90,17 +95,19 @@ fn tenant(what: &AdminTenant, database: &DatabaseArgs) -> Result<CommandOutput, 
     let settings = database_settings(database)?;
     match what {
         AdminTenant::Add { tenant } => {
-            let database = Database::connect(&settings)?;
+            let database = connect(&settings)?;
             let is_new = !database.has_tenant(tenant)?;
             database.create_tenant(tenant)?;
             Ok(added("tenant", tenant, is_new))
         }
-        AdminTenant::List => Ok(CommandOutput::new(Database::tenants(&settings)?, |tenants, printer| match tenants.as_slice() {
-            [] => printer.line("no tenants"),
-            tenants => tenants.iter().try_for_each(|tenant| printer.line(tenant)),
-        })),
+        AdminTenant::List => {
+            Ok(CommandOutput::new(Database::tenants(&settings).map_err(database_failure)?, |tenants, printer| match tenants.as_slice() {
+                [] => printer.line("no tenants"),
+                tenants => tenants.iter().try_for_each(|tenant| printer.line(tenant)),
+            }))
+        }
         AdminTenant::Remove { tenant, with_memories } => {
-            let database = Database::connect(&settings)?;
+            let database = connect(&settings)?;
             if !*with_memories && database.has_memories(tenant)? {
                 let hint = "nothing was removed; to remove them for good, add --with-memories";
                 return Err(Failure::Negative { code: "conflict", message: format!("tenant {tenant:?} has memories"), hint: hint.into() });
@@ -134,11 +141,24 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
     match what {
         AdminGroup::Add { group, people, role } => {
             let role: MemberRole = role.parse()?;
+            // Before anything is added.
+            let known = database.people(tenant)?;
+            if let Some(person) = people.iter().find(|person| !known.contains_key(*person)) {
+                return Err(managed.must_add("person", person));
+            }
             let is_new = database.add_group(tenant, group)?;
             people.iter().try_for_each(|person| database.set_member(tenant, group, person, role))?;
             Ok(added("group", group, is_new || !people.is_empty()))
         }
-        AdminGroup::Remove { group, people } if people.is_empty() => managed.removed("group", group, database.remove_group(tenant, group)?),
+        AdminGroup::Remove { group, people } if people.is_empty() => {
+            let has_projects = |row: &GroupRow| row.group == *group && !row.projects.is_empty();
+            if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
+                let message = format!("group {group:?} has projects: {}", projects.join(", "));
+                let hint = format!("remove or move them first, as with: memdir admin project remove {} --tenant {tenant}", projects[0]);
+                return Err(Failure::Negative { code: "conflict", message, hint });
+            }
+            managed.removed("group", group, database.remove_group(tenant, group)?)
+        }
         AdminGroup::Remove { group, people } => {
             for person in people {
                 if !database.remove_member(tenant, group, person)? {
@@ -158,6 +178,9 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
 fn project(what: &AdminProject, managed: &Managed) -> Result<CommandOutput, Failure> {
     let Managed { database, tenant } = managed;
     match what {
+        AdminProject::Add { group, .. } if database.groups(tenant)?.iter().all(|row| row.group != *group) => {
+            Err(managed.must_add("group", group))
+        }
         AdminProject::Add { id, group } => Ok(added("project", id, database.add_project(tenant, id, group)?)),
         AdminProject::Remove { id } => managed.removed("project", id, database.remove_project(tenant, id)?),
         AdminProject::List => Ok(CommandOutput::new(database.projects(tenant)?, |projects, printer| {
@@ -170,6 +193,7 @@ fn project(what: &AdminProject, managed: &Managed) -> Result<CommandOutput, Fail
 fn token(what: &AdminToken, managed: &Managed, agent: Option<&str>) -> Result<CommandOutput, Failure> {
     let Managed { database, tenant } = managed;
     match what {
+        AdminToken::Add { person } if !database.people(tenant)?.contains_key(person) => Err(managed.must_add("person", person)),
         AdminToken::Add { person } => {
             let (row, token) = database.add_token(tenant, person, agent)?;
             Ok(CommandOutput::new(AddedToken { row, tenant: tenant.clone(), token }, |added, printer| {

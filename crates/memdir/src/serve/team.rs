@@ -1,14 +1,14 @@
 //! `memdir serve`: one stateless replica of a team server. The database has the truth; this process has search indexes and nothing that
 //! another replica would miss.
 
-use super::{groups::NATIVE, oauth, team_callers::TeamCallers, to_failure};
+use super::{oauth, team_callers::TeamCallers, to_failure};
 use crate::{
     args::{DatabaseArgs, Serve},
     config::{self, Settings},
     exit::Failure,
 };
 use memdir_core::{
-    IndexPool,
+    Error, IndexPool,
     internal::{search::indexing::IndexProgress, tools},
 };
 use memdir_postgres::{Database, DatabaseSettings};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
     let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     check_tools(&filter)?;
     let connections = args.connections;
-    let database = Database::connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
+    let database = connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
     let pool = IndexPool::new(args.index_memory << 20, report_progress);
     let callers = TeamCallers::new(database.clone(), pool, settings, filter);
     let options = HttpOptions {
@@ -54,13 +54,28 @@ pub(crate) fn database_settings(args: &DatabaseArgs) -> Result<DatabaseSettings,
     Ok(DatabaseSettings { root_certificates: args.database_ca.clone(), ..DatabaseSettings::new(&url) })
 }
 
+/// Connects to a database.
+pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> {
+    Database::connect(settings).map_err(database_failure)
+}
+
+/// Says what helps if the database cannot be used.
+pub(crate) fn database_failure(error: Error) -> Failure {
+    match error {
+        Error::Unavailable { .. } => {
+            Failure::Core { error, hint: Some("check DATABASE_URL or --database, and that the server is running") }
+        }
+        other => other.into(),
+    }
+}
+
 /// Rejects unknown tools at the start, not at the first request of a caller.
 fn check_tools(filter: &ToolFilter) -> Result<(), Failure> {
     let known: Vec<&str> = tools::native_with_log().iter().map(|tool| tool.name).collect();
     match filter.only.iter().chain(&filter.without).find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => Err(Failure::Usage {
-            message: format!("unknown tool {name:?}; available in {NATIVE}: {}", known.join(", ")),
+            message: format!("unknown tool {name:?}; available: {}", known.join(", ")),
             hint: "see the options with: memdir serve --help".into(),
         }),
     }

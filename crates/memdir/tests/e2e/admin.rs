@@ -13,39 +13,132 @@ fn a_team_is_set_up_from_nothing() {
         let printed = regex::Regex::new(r"mdt_[0-9a-f]{64}-[0-9a-f]+").unwrap().replace_all(&printed, "[TOKEN]").into_owned();
         regex::Regex::new(r"\b[0-9a-f]{12}\b").unwrap().replace_all(&printed, "[TOKENID]   ").into_owned()
     };
-    assert_snapshot!(run(&["tenant", "add", "acme"]), @"");
-    assert_snapshot!(run(&["migrate"]), @"");
-    assert_snapshot!(run(&["migrate"]), @"");
-    assert_snapshot!(run(&["tenant", "list"]), @"");
-    assert_snapshot!(run(&["tenant", "add", "acme"]), @"");
-    assert_snapshot!(run(&["tenant", "add", "acme"]), @"");
-    assert_snapshot!(run(&["tenant", "list"]), @"");
-    assert_snapshot!(run(&["person", "add", "ada"]), @"");
-    assert_snapshot!(run(&["person", "add", "ada", "--tenant", "acm"]), @"");
-    assert_snapshot!(run(&["person", "add", "ada", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["person", "add", "ben", "--tenant", "acme", "--json"]), @"");
-    assert_snapshot!(run(&["person", "add", "a/b", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "add", "backend", "ada", "--role", "owner", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "add", "backend", "ada", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "add", "backend", "ben", "--role", "reader", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "add", "backend", "cleo", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["project", "add", "shop", "--group", "frontend", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["project", "add", "shop", "--group", "backend", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["token", "add", "ada", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["token", "add", "ada", "--agent", "reviewer", "--tenant", "acme", "--json"]), @"");
-    assert_snapshot!(run(&["person", "list", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "list", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "list", "--tenant", "acme", "--json"]), @"");
-    assert_snapshot!(run(&["project", "list", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["token", "list", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["token", "remove", "nosuchtoken", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "remove", "backend", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["project", "remove", "shop", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["person", "remove", "ada", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["token", "list", "--tenant", "acme"]), @"");
-    assert_snapshot!(run(&["tenant", "remove", "acme"]), @"");
-    assert_snapshot!(run(&["tenant", "remove", "acme"]), @"");
+    assert_snapshot!(run(&["tenant", "add", "acme"]), @"
+    -- stderr
+    error: the database: it has no schema of memdir; create it with: memdir admin migrate
+    hint: check DATABASE_URL or --database, and that the server is running
+    -- exit 3
+    ");
+    assert_snapshot!(run(&["migrate"]), @"applied 2 migrations");
+    assert_snapshot!(run(&["migrate"]), @"unchanged: the schema is up to date");
+    assert_snapshot!(run(&["tenant", "list"]), @"no tenants");
+    assert_snapshot!(run(&["tenant", "add", "acme"]), @"added tenant acme");
+    assert_snapshot!(run(&["tenant", "add", "acme"]), @"unchanged: tenant acme");
+    assert_snapshot!(run(&["tenant", "list"]), @"acme");
+    assert_snapshot!(run(&["person", "add", "ada"]), @"
+    -- stderr
+    error: no tenant
+    hint: pass --tenant NAME; list the tenants with: memdir admin tenant list
+    -- exit 2
+    ");
+    assert_snapshot!(run(&["person", "add", "ada", "--tenant", "acm"]), @r#"
+    -- stderr
+    error: tenant "acm" not found
+    hint: list the tenants with: memdir admin tenant list
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["person", "add", "ada", "--tenant", "acme"]), @"added person ada");
+    assert_snapshot!(run(&["person", "add", "ben", "--tenant", "acme", "--json"]), @r#"
+    {
+      "kind": "person",
+      "name": "ben",
+      "outcome": "added"
+    }
+    "#);
+    assert_snapshot!(run(&["person", "add", "a/b", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: invalid person: "a/b" is not a valid directory name; use letters, digits, - and _
+    -- exit 2
+    "#);
+    assert_snapshot!(run(&["group", "add", "backend", "ada", "--role", "owner", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: invalid role: "owner" is not a role; use reader, writer, reviewer or admin
+    -- exit 2
+    "#);
+    assert_snapshot!(run(&["group", "add", "backend", "ada", "--tenant", "acme"]), @"added group backend");
+    assert_snapshot!(run(&["group", "add", "backend", "ben", "--role", "reader", "--tenant", "acme"]), @"added group backend");
+    assert_snapshot!(run(&["group", "add", "backend", "cleo", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: person "cleo" not found
+    hint: add it with: memdir admin person add cleo --tenant acme
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["project", "add", "shop", "--group", "frontend", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: group "frontend" not found
+    hint: add it with: memdir admin group add frontend --tenant acme
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["project", "add", "shop", "--group", "backend", "--tenant", "acme"]), @"added project shop");
+    assert_snapshot!(run(&["token", "add", "ada", "--tenant", "acme"]), @"
+    [TOKEN]
+    -- stderr
+    note: the token of ada is printed only once; revoke it with: memdir admin token remove [TOKENID]    --tenant acme
+    ");
+    assert_snapshot!(run(&["token", "add", "ada", "--agent", "reviewer", "--tenant", "acme", "--json"]), @r#"
+    {
+      "id": "[TOKENID]   ",
+      "person": "ada",
+      "agent": "reviewer",
+      "tenant": "acme",
+      "token": "[TOKEN]"
+    }
+    "#);
+    assert_snapshot!(run(&["person", "list", "--tenant", "acme"]), @"
+    person  groups
+    ada     backend (writer)
+    ben     backend (reader)
+    ");
+    assert_snapshot!(run(&["group", "list", "--tenant", "acme"]), @"
+    group    members                     projects
+    backend  ada (writer), ben (reader)  shop
+    ");
+    assert_snapshot!(run(&["group", "list", "--tenant", "acme", "--json"]), @r#"
+    [
+      {
+        "group": "backend",
+        "members": {
+          "ada": "writer",
+          "ben": "reader"
+        },
+        "projects": [
+          "shop"
+        ]
+      }
+    ]
+    "#);
+    assert_snapshot!(run(&["project", "list", "--tenant", "acme"]), @"
+    project  group
+    shop     backend
+    ");
+    assert_snapshot!(run(&["token", "list", "--tenant", "acme"]), @"
+    id            person  agent
+    [TOKENID]     ada     -
+    [TOKENID]     ada     reviewer
+    ");
+    assert_snapshot!(run(&["token", "remove", "nosuchtoken", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: token "nosuchtoken" not found
+    hint: list what exists with: memdir admin token list --tenant acme
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["group", "remove", "backend", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: group "backend" has projects: shop
+    hint: remove or move them first, as with: memdir admin project remove shop --tenant acme
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben of backend");
+    assert_snapshot!(run(&["project", "remove", "shop", "--tenant", "acme"]), @"removed project shop");
+    assert_snapshot!(run(&["person", "remove", "ada", "--tenant", "acme"]), @"removed person ada");
+    assert_snapshot!(run(&["token", "list", "--tenant", "acme"]), @"no tokens");
+    assert_snapshot!(run(&["tenant", "remove", "acme"]), @"removed tenant acme");
+    assert_snapshot!(run(&["tenant", "remove", "acme"]), @r#"
+    -- stderr
+    error: tenant "acme" not found
+    hint: list the tenants with: memdir admin tenant list
+    -- exit 1
+    "#);
 }
 
 #[test]
@@ -56,8 +149,13 @@ fn the_memories_of_a_tenant_are_removed_only_on_request() {
     let web = team.replica(&home, &[]);
     crate::team_server::call(&web, &token, "memory_write", serde_json::json!({ "path": "plan", "content": "x" }));
     let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
-    assert_snapshot!(run(&["tenant", "remove", "acme"]), @"");
-    assert_snapshot!(run(&["tenant", "remove", "acme", "--with-memories"]), @"");
+    assert_snapshot!(run(&["tenant", "remove", "acme"]), @r#"
+    -- stderr
+    error: tenant "acme" has memories
+    hint: nothing was removed; to remove them for good, add --with-memories
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["tenant", "remove", "acme", "--with-memories"]), @"removed tenant acme");
     let gone = crate::team_server::try_call(web.address, &token, "memory_read", &serde_json::json!({}));
     assert_eq!(gone, None);
 }

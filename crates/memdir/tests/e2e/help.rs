@@ -71,6 +71,8 @@ fn help_lists_every_command_and_exit_status() {
       mcp          Serve memories over the Model Context Protocol
       dialects     List the memory systems that `memdir mcp --dialect` emulates
       token        Manage bearer tokens for HTTP clients
+      serve        Serve the memories of a team from a PostgreSQL database
+      admin        Manage the database, tenants, people and tokens of a team server
 
     Development:
       demo         Run a short tour in a temporary directory

@@ -17,7 +17,7 @@ pub(crate) const THEIRS: &str = "quetzal";
 /// Replaces text that differs from run to run.
 fn plain(home: &Home, text: &str) -> String {
     let rules = [
-        (r#""(id|change|undoes)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
+        (r#""(id|change|undoes|undone)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
         (r"\d{4}-\d\d-\d\dT[0-9:.]+Z?", "[TIME]"),
         (r"\b20\d\d/\d\d/20\d\d-\d\d-\d\d\b", "[DAY]"),
         (r"(?m)- \d\d:\d\d ", "- [HOUR] "),

@@ -56,7 +56,7 @@ fn undo_means_the_last_change_of_the_caller_and_of_no_other() {
     call(&web, &ben, "memory_write", json!({ "path": "third", "content": "By Ben." }));
     assert_eq!(call(&web, &ada, "memory_undo", json!({})), "Undid: wrote first.");
     assert_eq!(call(&web, &agent, "memory_undo", json!({})), "Undid: wrote second.");
-    assert_snapshot!(refused(&web, &agent, "memory_undo", json!({})), @"you have no changes to undo. See the changes in the history.");
+    assert_snapshot!(refused(&web, &agent, "memory_undo", json!({})), @"you have no changes to undo. See the history for the ids of changes and the versions of a memory.");
     assert_eq!(call(&web, &ben, "memory_undo", json!({})), "Undid: wrote third.");
 }
 
@@ -75,7 +75,7 @@ fn a_reader_reads_and_a_revoked_token_ends_at_once_on_all_replicas() {
             let why = refused(web, &reader, "memory_write", json!({ "path": path, "content": "no", "mode": "replace" }));
             assert!(why.contains("read-only"), "{why}");
         }
-        call(web, &reader, "memory_write", json!({ "path": "user/own", "content": "Ben's own.", "mode": "replace" }));
+        call(web, &reader, "memory_write", json!({ "path": "user/own", "content": "Ben's own.", "mode": "append" }));
     }
     // A role that changes counts for the next request.
     team.database().set_member(TENANT, "backend", "ben", MemberRole::Writer).unwrap();
@@ -220,7 +220,7 @@ fn a_cold_namespace_of_a_thousand_memories_answers_its_first_search_and_reports_
     store.change(&intent, &paths, &mut |_| Ok((0..1_000).map(edit).collect())).unwrap();
 
     let home = Home::new();
-    let log = std::fs::File::create(home.path("log")).unwrap();
+    let log = std::fs::OpenOptions::new().read(true).append(true).create(true).open(home.path("log")).unwrap();
     let mut command = home.bare(&["serve", "--http", "127.0.0.1:0"]);
     command.env("DATABASE_URL", &team.url);
     let web = Web::spawn_with_log(command, log);
@@ -281,10 +281,24 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     hint: pass --database postgres://USER@HOST/NAME, or set DATABASE_URL; `memdir mcp --http` serves files without a database
     -- exit 2
     ");
-    assert_snapshot!(home.run_bare(&["serve", "--database", "postgres://x:y@localhost:notaport/z"]), @"");
-    assert_snapshot!(home.run_bare(&["serve", "--database", "postgres:///x", "--tools", "memory_fly"]), @"");
+    assert_snapshot!(home.run_bare(&["serve", "--database", "postgres://x:y@localhost:notaport/z"]), @"
+    -- stderr
+    error: invalid database URL: invalid connection string: invalid value for option `port`
+    -- exit 2
+    ");
+    assert_snapshot!(home.run_bare(&["serve", "--database", "postgres:///x", "--tools", "memory_fly"]), @r#"
+    -- stderr
+    error: unknown tool "memory_fly"; available: memory_read, memory_search, memory_get, memory_write, memory_edit, memory_move, memory_delete, memory_undo, memory_stats, memory_log
+    hint: see the options with: memdir serve --help
+    -- exit 2
+    "#);
     let Some(team) = TeamDatabase::empty() else { return };
-    assert_snapshot!(home.run_bare(&["serve", "--database", &team.url]), @"");
+    assert_snapshot!(home.run_bare(&["serve", "--database", &team.url]), @"
+    -- stderr
+    error: the database: it has no schema of memdir; create it with: memdir admin migrate
+    hint: check DATABASE_URL or --database, and that the server is running
+    -- exit 3
+    ");
     let output = home.bare(&["serve", "--database", &team.url, "--http", "0.0.0.0:0"]).stdin(Stdio::null()).output().unwrap();
     assert!(!output.status.success());
 }
