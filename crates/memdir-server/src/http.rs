@@ -9,8 +9,11 @@ mod event_body;
 mod guarded;
 mod layers;
 mod listen;
+mod metrics;
 mod options;
 mod rate;
+mod ready;
+mod request_log;
 mod response;
 mod rest;
 mod router;
@@ -25,8 +28,10 @@ pub(crate) use connections::Connection;
 pub(crate) use event_body::{KEEP_ALIVE_SECS, event_stream};
 pub(crate) use layers::limit_request;
 pub(crate) use listen::serve_connections;
-pub use options::{BearerToken, HttpOptions, ReadinessCheck};
+pub use options::{BearerToken, HttpOptions};
+pub use request_log::RequestLog;
 pub(crate) use response::{retry_later, text};
+pub use rest::rest_description;
 pub(crate) use router::HttpState;
 pub(crate) use usage::InUse;
 
@@ -44,6 +49,7 @@ use tokio::{
     net::TcpListener,
     time::{sleep, timeout},
 };
+use tokio_util::sync::CancellationToken;
 
 /// The limits on calls. A call that waits for the lock of a mount occupies a thread and nothing else.
 const CALL_LIMITS: CallLimits = CallLimits {
@@ -83,7 +89,8 @@ async fn serve(
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
     let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone(), options.sessions));
-    let state = Arc::new(HttpState::new(&options, address, endpoint.clone()));
+    let draining = CancellationToken::new();
+    let state = Arc::new(HttpState::new(&options, address, endpoint.clone(), draining.clone()));
     let pages = options.pages.then(|| pages(state.clone()));
     let router = router(state, pages);
     ready(address);
@@ -94,6 +101,7 @@ async fn serve(
         }
     };
     let graceful = serve_connections(&listener, &router, || endpoint.close_outdated(), until).await;
+    draining.cancel();
     drop(listener);
     let calls = async {
         while server.calls.total() > 0 {

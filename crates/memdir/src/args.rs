@@ -1290,7 +1290,7 @@ Examples:
   memdir mcp --http 127.0.0.1:7337
   memdir mcp --http 127.0.0.1:7337 --host memory.example.org --page")]
 pub(crate) struct Mcp {
-    /// Serve HTTP on this address, at the path /mcp, instead of standard input and output
+    /// Serve HTTP on this address instead of standard input and output: MCP at the path /mcp, REST below /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
     /// Serve the tools of another memory system on its directory; see `memdir dialects`
@@ -1320,6 +1320,9 @@ pub(crate) struct Mcp {
     /// Also serve the page for people, at the path /ui; they sign in with a token or an identity provider
     #[arg(long, requires = "http")]
     pub(crate) page: bool,
+    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    #[arg(long, requires = "http")]
+    pub(crate) log_requests: bool,
 }
 
 /// Serve the memories of a team from a PostgreSQL database
@@ -1334,7 +1337,7 @@ Examples:
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Address to serve HTTP on, with MCP at the path /mcp
+    /// Address to serve HTTP on: MCP at the path /mcp, REST below /v1, the page for people at /ui
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7337")]
     pub(crate) http: std::net::SocketAddr,
     /// Memory in MiB for open search indexes; beyond it, those used longest ago are closed
@@ -1358,6 +1361,9 @@ pub(crate) struct Serve {
     /// Origin of browser pages to accept, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     pub(crate) origin: Vec<String>,
+    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    #[arg(long)]
+    pub(crate) log_requests: bool,
 }
 
 /// The database of a team server.
@@ -2025,6 +2031,7 @@ pub(crate) enum BenchWhat {
     Index(BenchIndex),
     Recall(BenchRecall),
     Replay(BenchReplay),
+    Serve(BenchServe),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
 }
@@ -2055,6 +2062,36 @@ pub(crate) struct Torture {
     /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+}
+
+/// Benchmark reads, writes and searches through the REST API
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Memories are generated in a temporary directory, or in --dir, which must be
+empty and is kept. The same requests go to the library, to a server on these
+files and, with --server, to another server: its memories below bench/ and
+topic-… are created and deleted.
+
+Examples:
+  memdir bench serve
+  memdir bench serve --clients 1,16 --requests 2000
+  memdir bench serve --server https://memory.example.org --token-file token")]
+pub(crate) struct BenchServe {
+    /// Number of memories
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) files: u32,
+    /// Number of requests of each kind
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    pub(crate) requests: u32,
+    /// Numbers of concurrent clients
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) clients: Vec<u32>,
+    /// Another server to measure
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// File with the bearer token of that server
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// Benchmark searches in generated memories

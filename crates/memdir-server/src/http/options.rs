@@ -1,15 +1,12 @@
 //! The options of the HTTP server.
 
-use super::caller::CallerDirectory;
+use super::{caller::CallerDirectory, request_log::RequestLog};
 use crate::{error::ServeError, oauth::OAuthOptions};
 use std::{fmt, net::SocketAddr, sync::Arc};
 use subtle::ConstantTimeEq as _;
 
-/// Returns why the server cannot answer requests at present. May block.
-pub type ReadinessCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
-
 /// The options of the HTTP server.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// The address to listen on.
     pub address: SocketAddr,
@@ -32,14 +29,8 @@ pub struct HttpOptions {
     /// Whether clients of the older MCP lifecycle get sessions, which live in this process. Without them, any replica of a server
     /// answers any request.
     pub sessions: bool,
-    /// What `/readyz` reports, besides that the server is running.
-    pub ready: Option<ReadinessCheck>,
-}
-
-impl fmt::Debug for HttpOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpOptions").field("address", &self.address).field("sessions", &self.sessions).finish_non_exhaustive()
-    }
+    /// The log of requests.
+    pub log: Option<RequestLog>,
 }
 
 impl HttpOptions {
@@ -56,7 +47,7 @@ impl HttpOptions {
             per_second: 2_000,
             burst: 10_000,
             sessions: true,
-            ready: None,
+            log: None,
         }
     }
 

@@ -7,9 +7,12 @@ use super::{
     connections::Connection,
     endpoint::HttpEndpoint,
     layers::limit_request,
-    options::{HttpOptions, ReadinessCheck},
+    metrics::{Gauges, HttpMetrics},
+    options::HttpOptions,
     rate::{RateLimiter, WRONG_TOKEN_COST},
-    response::{json, retry_later, rpc_error, text, with_header},
+    ready::Readiness,
+    request_log::{self, RequestLog},
+    response::{json, retry_later, rpc_error, text, with_header, with_type},
     rest,
     visitor::Visitor,
 };
@@ -25,28 +28,31 @@ use axum::{
         HeaderMap, Method, StatusCode, Uri,
         header::{self, HeaderValue},
     },
-    middleware::{Next, from_fn, from_fn_with_state},
+    middleware::{Next, from_fn_with_state},
     response::Response,
     routing::{any, get},
 };
 use bytes::Bytes;
 use http_body_util::Full;
+use memdir_core::internal::base::time::Stopwatch;
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
 
+/// The headers of responses that scripts of other origins may read.
+const EXPOSED_HEADERS: &str = "mcp-session-id, etag, idempotency-replayed, retry-after, www-authenticate, x-request-id";
+
 /// Builds the router.
 ///
 /// Routes that need an authorized caller belong to `authorized`; they find the caller in [`AuthorizedCaller`]. Routes that
 /// anyone may call, such as a login, belong next to `/healthz`.
-///
-/// There is no layer that traces requests: memdir installs no `tracing` subscriber, so it would only add to the binary's size.
 pub(super) fn router(state: Arc<HttpState>, pages: Option<Router>) -> Router {
     let authorized = Router::new()
         .route("/mcp", any(mcp))
         .route("/v1/{*rest}", any(rest))
+        .route("/metrics", any(metrics))
         // Part of the authorized routes: only authorized callers learn which paths exist.
         .fallback(not_found)
         .layer(from_fn_with_state(state.clone(), authorize));
@@ -56,9 +62,9 @@ pub(super) fn router(state: Arc<HttpState>, pages: Option<Router>) -> Router {
         .route(WELL_KNOWN, get(oauth_metadata))
         .route(&format!("{WELL_KNOWN}/{{*resource}}"), get(oauth_metadata))
         .merge(authorized)
-        .with_state(state)
+        .with_state(state.clone())
         .merge(pages.unwrap_or_default())
-        .layer(from_fn(finish))
+        .layer(from_fn_with_state(state, finish))
 }
 
 /// The state that all routes share.
@@ -66,13 +72,24 @@ pub(crate) struct HttpState {
     access: AccessControl,
     rates: RateLimiter,
     endpoint: Arc<HttpEndpoint>,
-    ready: Option<ReadinessCheck>,
+    metrics: HttpMetrics,
+    log: Option<RequestLog>,
+    readiness: Readiness,
+    /// Cancelled when the server has been asked to end: requests that have begun are finished, others are refused.
+    draining: CancellationToken,
 }
 
 impl HttpState {
-    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>) -> Self {
-        let rates = RateLimiter::new(options.per_second, options.burst);
-        HttpState { access: AccessControl::new(options, address), rates, endpoint, ready: options.ready.clone() }
+    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>, draining: CancellationToken) -> Self {
+        HttpState {
+            access: AccessControl::new(options, address),
+            rates: RateLimiter::new(options.per_second, options.burst),
+            endpoint,
+            metrics: HttpMetrics::default(),
+            log: options.log.clone(),
+            readiness: Readiness::new(options.callers.clone()),
+            draining,
+        }
     }
 
     /// Takes requests from the rate limit of an address.
@@ -144,22 +161,43 @@ impl HttpState {
 #[derive(Clone, Copy)]
 struct AuthorizedCaller(Option<CallerId>);
 
-/// The outermost layer: limits the request, and sets the CORS headers of the response.
-async fn finish(request: Request, next: Next) -> Response {
+/// The outermost layer: limits the request, counts and logs it, and sets the headers that every response has.
+async fn finish(State(state): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
+    let took = Stopwatch::start();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let is_rest = request.uri().path().starts_with("/v1/");
+    let (method, route) = (request.method().clone(), route_label(request.method(), request.uri().path()));
+    let id = request_log::request_id(request.headers());
     let mut response = limit_request(request, next).await;
     if is_rest {
         response = rest::with_problem(response).await;
     }
     if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        response.headers_mut().insert(
-            header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            HeaderValue::from_static("mcp-session-id, etag, retry-after, www-authenticate, x-request-id"),
-        );
+        response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
+    }
+    let (status, took) = (response.status().as_u16(), took.elapsed());
+    state.metrics.record(route, status, took);
+    if let Some(log) = &state.log {
+        log.record(&id, method.as_str(), route, status, took);
+    }
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(request_log::REQUEST_ID, id);
     }
     response
+}
+
+/// Returns the name of a route in metrics and logs. A path that is not in the table could be anything.
+fn route_label(method: &Method, path: &str) -> &'static str {
+    match path {
+        "/mcp" => "mcp",
+        "/healthz" => "healthz",
+        "/readyz" => "readyz",
+        "/metrics" => "metrics",
+        _ if path == "/ui" || path.starts_with("/ui/") => "page",
+        _ if path.starts_with(WELL_KNOWN) => "oauth_metadata",
+        _ => rest::route_id(method, path).unwrap_or("other"),
+    }
 }
 
 /// The layer of all routes but the public ones: checks host, origin, rate and token, and limits the connections of a caller.
@@ -169,6 +207,10 @@ async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Response> {
+    if state.draining.is_cancelled() {
+        let refused = retry_later(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
+        return Err(with_header(refused, header::CONNECTION, "close"));
+    }
     state.access.check_host_and_origin(&request)?;
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
@@ -185,15 +227,14 @@ async fn healthz() -> Response {
     text(StatusCode::OK, "ok")
 }
 
-/// Reports whether requests can be answered, for the proxy in front of several replicas.
 async fn readyz(State(state): State<Arc<HttpState>>, Extension(connection): Extension<Connection>) -> Result<Response, Response> {
-    // A check may cost a round trip, and anyone may ask.
     state.spend(connection.peer().ip(), 1)?;
-    let Some(ready) = state.ready.clone() else { return Ok(text(StatusCode::OK, "ready")) };
-    let checked = tokio::task::spawn_blocking(move || ready()).await;
-    match checked.unwrap_or_else(|_| Err("the check failed".into())) {
+    if state.draining.is_cancelled() {
+        return Err(text(StatusCode::SERVICE_UNAVAILABLE, "not ready: shutting down"));
+    }
+    match state.readiness.check().await {
         Ok(()) => Ok(text(StatusCode::OK, "ready")),
-        Err(why) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+        Err(why) => Err(text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}"))),
     }
 }
 
@@ -204,6 +245,12 @@ async fn oauth_metadata(State(state): State<Arc<HttpState>>, uri: Uri) -> Respon
         Some(metadata) => json(StatusCode::OK, &metadata),
         None => text(StatusCode::NOT_FOUND, "not found"),
     }
+}
+
+async fn metrics(State(state): State<Arc<HttpState>>) -> Response {
+    let gauges =
+        Gauges { calls: state.endpoint.running_calls(), spaces: state.endpoint.open_spaces(), is_draining: state.draining.is_cancelled() };
+    with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", state.metrics.to_text(&gauges))
 }
 
 async fn not_found() -> Response {

@@ -1,7 +1,7 @@
 //! `memdir serve`: one stateless replica of a team server. The database has the truth; this process has search indexes and nothing that
 //! another replica would miss.
 
-use super::{oauth, team_callers::TeamCallers, to_failure};
+use super::{oauth, request_log, team_callers::TeamCallers, to_failure};
 use crate::{
     args::{DatabaseArgs, Serve},
     config::{self, Settings},
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
     let connections = args.connections;
     let database = connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
     let pool = IndexPool::new(args.index_memory << 20, report_progress);
-    let callers = TeamCallers::new(database.clone(), pool, settings, filter);
+    let callers = TeamCallers::new(database, pool, settings, filter);
     let options = HttpOptions {
         callers: Some(Arc::new(callers)),
         hosts: args.host.clone(),
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
         sessions: false,
         oauth: settings.config.oauth.as_ref().map(oauth::options).transpose()?,
         pages: true,
-        ready: Some(Arc::new(move || database.check().map_err(|error| error.to_string()))),
+        log: args.log_requests.then(request_log),
         ..HttpOptions::new(args.http)
     };
     let served = memdir_server::serve_http(ToolCatalog::empty(), options, |address| {
