@@ -1337,7 +1337,7 @@ Examples:
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Address to serve HTTP on, with MCP at the path /mcp
+    /// Address to serve HTTP on: MCP at the path /mcp, REST below /v1, the page for people at /ui
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7337")]
     pub(crate) http: std::net::SocketAddr,
     /// Memory in MiB for open search indexes; beyond it, those used longest ago are closed

@@ -61,6 +61,7 @@ fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, 
         log,
         oauth,
         pages: args.page,
+        log,
         hosts: args.host.clone(),
         origins: args.origin.clone(),
         ..HttpOptions::new(address)
@@ -71,7 +72,7 @@ fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, 
 const LOG_LINES: usize = 4_096;
 
 /// Returns a log on standard error. A reader that is too slow loses lines; it does not keep requests waiting.
-pub(crate) fn request_log() -> RequestLog {
+fn request_log() -> RequestLog {
     let (sender, lines) = std::sync::mpsc::sync_channel::<String>(LOG_LINES);
     let write = move || {
         let mut error = std::io::stderr();

@@ -6,7 +6,7 @@ use std::{fmt, net::SocketAddr, sync::Arc};
 use subtle::ConstantTimeEq as _;
 
 /// The options of the HTTP server.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// The address to listen on.
     pub address: SocketAddr,
@@ -31,12 +31,6 @@ pub struct HttpOptions {
     pub sessions: bool,
     /// The log of requests.
     pub log: Option<RequestLog>,
-}
-
-impl fmt::Debug for HttpOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpOptions").field("address", &self.address).field("sessions", &self.sessions).finish_non_exhaustive()
-    }
 }
 
 impl HttpOptions {

@@ -194,6 +194,8 @@ fn route_label(method: &Method, path: &str) -> &'static str {
         "/healthz" => "healthz",
         "/readyz" => "readyz",
         "/metrics" => "metrics",
+        _ if path == "/ui" || path.starts_with("/ui/") => "page",
+        _ if path.starts_with(WELL_KNOWN) => "oauth_metadata",
         _ => rest::route_id(method, path).unwrap_or("other"),
     }
 }
