@@ -92,7 +92,10 @@ impl HttpState {
         match self.access.authenticate(request) {
             Ok(caller) => Ok(caller),
             Err(refused) => {
-                self.spend(peer.ip(), WRONG_TOKEN_COST)?;
+                // A request without a token guesses nothing; clients send one to learn how to authenticate.
+                if request.headers().contains_key(header::AUTHORIZATION) {
+                    self.spend(peer.ip(), WRONG_TOKEN_COST)?;
+                }
                 Err(refused)
             }
         }
