@@ -46,6 +46,7 @@ pub trait Store: View + Send + Sync {
 
     /// Returns the changes after a cursor, oldest first, at most `most` (at least 1), with the cursor after the last of them. Without a
     /// cursor, starts with the oldest change. Every change is returned once, however many stores and processes make changes meanwhile.
+    /// The order is that of each directory or namespace; between two of them it is that of time, as far as one page shows it.
     /// Fails with [`ChangeCursor::expired`] if the history no longer has the place.
     fn changes_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage>;
 

@@ -106,7 +106,10 @@ impl HttpState {
             // The identity provider does not answer: no one has guessed.
             Err(refused) if refused.status() == StatusCode::SERVICE_UNAVAILABLE => Err(refused),
             Err(refused) => {
-                self.spend(peer.ip(), WRONG_TOKEN_COST)?;
+                // A request without a token guesses nothing; clients send one to learn how to authenticate.
+                if request.headers().contains_key(header::AUTHORIZATION) {
+                    self.spend(peer.ip(), WRONG_TOKEN_COST)?;
+                }
                 Err(refused)
             }
         }

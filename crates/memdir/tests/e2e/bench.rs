@@ -89,3 +89,28 @@ fn plans_are_measured_against_the_index() {
     assert_eq!(of("operations"), [5, 42], "{printed:#}");
     assert!(sizes.iter().all(|size| size["ratio"].as_f64().unwrap() > 0.0 && size["progress_reports"].as_u64() > size["files"].as_u64()));
 }
+
+/// The library, a server on files and another server get the same requests; nothing is left on the other server.
+#[test]
+fn a_server_is_measured_beside_the_library() {
+    let home = Home::new();
+    let (token, _) = crate::mcp_callers::token(&home, &["ada", "shop"]);
+    std::fs::write(home.path("token"), token).unwrap();
+    let web = crate::web::Web::start(&home, &[]);
+    let (url, token) = (format!("http://{}", web.address), home.path("token").display().to_string());
+    let args = ["bench", "serve", "--files", "10", "--requests", "12", "--clients", "1,3"];
+    let output = home.bare(&[&args[..], &["--server", &url, "--token-file", &token, "--json"]].concat()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = printed["rows"].as_array().unwrap();
+    let row = |row: &serde_json::Value| format!("{} {} {}", row["what"].as_str().unwrap(), row["target"].as_str().unwrap(), row["clients"]);
+    let mut expected = Vec::new();
+    for what in ["read", "write", "search"] {
+        for clients in [1, 3] {
+            expected.extend(["library", "http", "server"].map(|target| format!("{what} {target} {clients}")));
+        }
+    }
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    assert!(rows.iter().all(|row| row["per_second"].as_f64().unwrap() > 0.0 && row["p50_ms"].as_f64().unwrap() > 0.0), "{printed:#}");
+    assert_eq!(files_below(&home.path("home")).iter().filter(|name| name.contains("topic-") || name.contains("bench/")).count(), 0);
+}

@@ -135,6 +135,9 @@ fn guessing_tokens_is_rate_limited() {
     let refused = (0..200).map(|_| web.connect().post(&[("Authorization", "Bearer wrong")], &ping()).status).collect::<Vec<_>>();
     assert!(refused[..10].iter().all(|status| *status == 401));
     assert!(refused.contains(&429), "{refused:?}");
+    // A request without a token guesses nothing.
+    let web = Web::start_with(&home, &[], &[("MEMDIR_TOKEN", TOKEN)]);
+    assert!((0..200).all(|_| web.connect().post(&[], &ping()).status == 401));
 }
 
 #[test]
