@@ -45,6 +45,9 @@ impl Failure {
     }
 }
 
+/// Why a database that was never migrated cannot be used.
+pub(crate) const NO_SCHEMA: &str = "it has no schema of memdir; create it with: memdir admin migrate";
+
 fn unavailable(why: String) -> Error {
     Error::Unavailable { what: "the database".into(), why }
 }
@@ -110,6 +113,10 @@ fn to_error(error: &tokio_postgres::Error) -> Error {
     };
     if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
         return Error::Unavailable { what: "the tenant".into(), why: "it does not exist; create it first".into() };
+    }
+    // The role of the connections is created with the first schema of a database server.
+    if db.code() == &SqlState::INVALID_PARAMETER_VALUE && db.message().starts_with("role ") {
+        return unavailable(NO_SCHEMA.into());
     }
     // Details of an error may quote values, such as the text of a memory.
     unavailable(format!("{} (SQLSTATE {})", db.message(), db.code().code()))

@@ -1,7 +1,7 @@
 //! The schema and its migrations. A migration only adds, so that the previous release keeps working while replicas are upgraded one by
 //! one.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_SCHEMA};
 use memdir_core::Error;
 use tokio_postgres::Client;
 
@@ -72,7 +72,7 @@ pub(crate) async fn check(client: &Client) -> Result<(), Failure> {
     let unavailable = |why: String| Failure::from(Error::Unavailable { what: "the database".into(), why });
     let exists: bool = client.query_one("select to_regclass('memdir.migrations') is not null", &[]).await?.get(0);
     if !exists {
-        return Err(unavailable("it has no schema of memdir; create it with: memdir admin migrate".into()));
+        return Err(unavailable(NO_SCHEMA.into()));
     }
     let sql = "select coalesce(max(version), 0), coalesce(max(works_since), 0) from memdir.migrations";
     let row = client.query_one(sql, &[]).await?;

@@ -25,6 +25,20 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     secrets.allow  none  default
     secrets.allow_rules  none  default
     tokens  none  default
+    oauth.issuer  none  default
+    oauth.resource  none  default
+    oauth.audiences  none  default
+    oauth.read_scope  memdir:read  default
+    oauth.write_scope  memdir:write  default
+    oauth.person_claim  sub  default
+    oauth.groups_claim  groups  default
+    oauth.projects_claim  none  default
+    oauth.tenant_claim  none  default
+    oauth.tenant  none  default
+    oauth.roles_claim  none  default
+    oauth.client_id  none  default
+    oauth.client_secret_file  none  default
+    oauth.groups  none  default
     [ID]  none  default
     mounts  none  default
     chats.on  false  default
@@ -83,6 +97,20 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     secrets.allow  none  default
     secrets.allow_rules  none  default
     tokens  none  default
+    oauth.issuer  none  default
+    oauth.resource  none  default
+    oauth.audiences  none  default
+    oauth.read_scope  memdir:read  default
+    oauth.write_scope  memdir:write  default
+    oauth.person_claim  sub  default
+    oauth.groups_claim  groups  default
+    oauth.projects_claim  none  default
+    oauth.tenant_claim  none  default
+    oauth.tenant  none  default
+    oauth.roles_claim  none  default
+    oauth.client_id  none  default
+    oauth.client_secret_file  none  default
+    oauth.groups  none  default
     [ID]  none  default
     mounts  none  default
     chats.on  false  default
@@ -614,6 +642,20 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     secrets.allow  none  default
     secrets.allow_rules  none  default
     tokens  none  default
+    oauth.issuer  none  default
+    oauth.resource  none  default
+    oauth.audiences  none  default
+    oauth.read_scope  memdir:read  default
+    oauth.write_scope  memdir:write  default
+    oauth.person_claim  sub  default
+    oauth.groups_claim  groups  default
+    oauth.projects_claim  none  default
+    oauth.tenant_claim  none  default
+    oauth.tenant  none  default
+    oauth.roles_claim  none  default
+    oauth.client_id  none  default
+    oauth.client_secret_file  none  default
+    oauth.groups  none  default
     [ID]  none  default
     mounts  1 entry  [HOME]/home/config.toml
     chats.on  false  default

@@ -116,7 +116,12 @@ fn nothing_is_sent_if_one_memory_has_a_secret() {
     fs::write(project.unwrap().join("notes/key.md"), format!("Note.\nThe key is {}.\n", chats::token())).unwrap();
     let shown = team.export(&team.laptop, &["--to-server", "URL"]);
     assert!(!shown.contains(&chats::token()), "{shown}");
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @r"
+    -- stderr
+    error: nothing was sent: 1 secret: notes/key:2 (github-token)
+    hint: remove them from the memories, or allow them in the settings (secrets.allow)
+    -- exit 3
+    ");
     assert!(!team.on_server("notes/a").contains("Harmless"));
 }
 
@@ -132,7 +137,12 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     -- exit 3
     ");
     fs::write(team.laptop.path("token"), "mdt_0000000000000000").unwrap();
-    insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @"");
+    insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @r"
+    -- stderr
+    error: the server refused: missing or unknown bearer token (status 401); 0 memories were copied
+    hint: pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN
+    -- exit 3
+    ");
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @"");
     let url = team.url();
     drop(team.web);

@@ -28,7 +28,7 @@ fn help_lists_every_command_and_exit_status() {
       path         Print the path of a memory's file
       log          Append an entry to today's log
       import       Import memories from files and other programs
-      export       Export memories as one file
+      export       Export memories as one file, or copy them to or from a team server
       ui           Open a page in the browser to see, search and correct memories
       view         Export memories as one self-contained HTML file
 
