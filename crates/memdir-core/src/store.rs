@@ -512,9 +512,9 @@ pub struct FileChange {
 /// Changes in the order in which they were made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangePage {
-    /// The changes, oldest first.
-    pub changes: Vec<Change>,
-    /// The place after the last of them.
+    /// The changes, oldest first, each with the place after it.
+    pub changes: Vec<(Change, ChangeCursor)>,
+    /// The place after all of them.
     pub next: ChangeCursor,
 }
 

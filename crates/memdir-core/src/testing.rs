@@ -1,6 +1,7 @@
 //! Test doubles and fault injection, with the feature `testing`.
 
 mod dream;
+mod feed_contract;
 mod ram_index;
 mod ram_store;
 mod store_contract;
@@ -8,6 +9,7 @@ mod store_contract;
 use crate::base::time::Clock;
 pub use crate::store::files::fault::FileCall;
 pub use dream::{DreamCorpus, DreamScore, PlantedFault, PlantedKind};
+pub use feed_contract::check_change_feed;
 use jiff::{Timestamp, tz::TimeZone};
 pub use ram_index::RamIndex;
 pub use ram_store::RamStore;

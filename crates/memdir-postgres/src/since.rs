@@ -3,7 +3,7 @@
 use crate::{failure::Failure, history, space::Space, sql};
 use deadpool_postgres::Object;
 use memdir_core::{ChangeCursor, ChangePage};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The parts of changes, in the order of the history: a change of several namespaces has the same place in all of them.
 type Places = BTreeMap<(i64, String), Vec<(String, i64)>>;
@@ -21,15 +21,19 @@ pub(crate) async fn changes_since(
     loop {
         let places = places_since(client, space, &next, most).await?;
         let is_end = places.len() < most;
-        let mut ids = Vec::new();
+        let (mut ids, mut cursors) = (Vec::new(), HashMap::new());
         for ((_, id), parts) in places.into_iter().take(most) {
-            ids.push(id);
             parts.into_iter().for_each(|(namespace, sequence)| next.set_position(&place(space, &namespace), sequence.to_string()));
+            cursors.insert(id.clone(), next.clone());
+            ids.push(id);
         }
-        let mut changes = history::load(client, space, &ids).await?;
-        changes.reverse();
-        // Changes whose memories are hidden here only move the cursor.
-        changes.retain(|change| !change.files.is_empty());
+        let mut changes = Vec::with_capacity(ids.len());
+        for change in history::load(client, space, &ids).await?.into_iter().rev() {
+            // A change whose memories are hidden here only moves the cursor.
+            if let Some(cursor) = cursors.remove(&change.id.0).filter(|_| !change.files.is_empty()) {
+                changes.push((change, cursor));
+            }
+        }
         if is_end || !changes.is_empty() {
             return Ok(ChangePage { changes, next });
         }

@@ -4,13 +4,17 @@ mod access;
 mod body;
 mod caller;
 mod connections;
+mod ending;
 mod endpoint;
 mod event_body;
 mod guarded;
 mod layers;
 mod listen;
+mod metrics;
 mod options;
 mod rate;
+mod ready;
+mod request_log;
 mod response;
 mod rest;
 mod router;
@@ -24,8 +28,10 @@ pub(crate) use connections::Connection;
 pub(crate) use event_body::{KEEP_ALIVE_SECS, event_stream};
 pub(crate) use layers::limit_request;
 pub(crate) use listen::serve_connections;
-pub use options::{BearerToken, HttpOptions, ReadinessCheck};
+pub use options::{BearerToken, HttpOptions};
+pub use request_log::RequestLog;
 pub(crate) use response::{retry_later, text};
+pub use rest::rest_description;
 
 use crate::{
     call::{CallLimits, CallerLimits},
@@ -33,6 +39,7 @@ use crate::{
     error::ServeError,
     mcp::{McpServer, runtime},
 };
+use ending::EndingState;
 use endpoint::HttpEndpoint;
 use router::{HttpState, router};
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -53,6 +60,7 @@ const CALL_LIMITS: CallLimits = CallLimits {
 const CALLS_SECS: u64 = 10;
 /// Seconds for which it then waits for connections to close.
 const CLOSE_SECS: u64 = 3;
+
 /// Serves many clients over HTTP, until a signal. Calls `ready` with the address once connections are accepted.
 pub fn serve_http(catalog: ToolCatalog, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
     let runtime = runtime()?;
@@ -68,7 +76,8 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
     let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone(), options.sessions));
-    let router = router(HttpState::new(&options, address, endpoint.clone()));
+    let ending = EndingState::default();
+    let router = router(HttpState::new(&options, address, endpoint.clone(), ending.clone()));
     ready(address);
     let until = async {
         tokio::select! {
@@ -76,7 +85,15 @@ async fn serve(server: Arc<McpServer>, options: HttpOptions, ready: impl FnOnce(
             () = server.shutdown.cancelled() => {}
         }
     };
+    let until = async {
+        until.await;
+        ending.leaving.cancel();
+        // A second signal ends it at once.
+        let _ = timeout(options.leave_after, signal()).await;
+    };
     let graceful = serve_connections(&listener, &router, || endpoint.close_outdated(), until).await;
+    ending.leaving.cancel();
+    ending.draining.cancel();
     drop(listener);
     let calls = async {
         while server.calls.total() > 0 {

@@ -16,7 +16,9 @@ mod workers;
 
 pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
 pub use error::ServeError;
-pub use http::{Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, REVOKED, ReadinessCheck, serve_http};
+pub use http::{
+    Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, REVOKED, RequestLog, rest_description, serve_http,
+};
 pub use page::{
     ChatEnd, ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageDreams, PageOptions, PageSource,
     PageSpace, RuleCondition, RuleRow, SettingRow, Viewer, export_view, serve_page,

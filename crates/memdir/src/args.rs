@@ -1289,7 +1289,7 @@ Examples:
   memdir mcp --dialect serena
   memdir mcp --http 127.0.0.1:7337")]
 pub(crate) struct Mcp {
-    /// Serve HTTP on this address, at the path /mcp, instead of standard input and output
+    /// Serve HTTP on this address instead of standard input and output: MCP at the path /mcp, REST below /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
     /// Serve the tools of another memory system on its directory; see `memdir dialects`
@@ -1316,6 +1316,9 @@ pub(crate) struct Mcp {
     /// Origin of browser pages to accept, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
+    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    #[arg(long, requires = "http")]
+    pub(crate) log_requests: bool,
 }
 
 /// Serve the memories of a team from a PostgreSQL database
@@ -1354,6 +1357,12 @@ pub(crate) struct Serve {
     /// Origin of browser pages to accept, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     pub(crate) origin: Vec<String>,
+    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    #[arg(long)]
+    pub(crate) log_requests: bool,
+    /// Seconds to answer requests after SIGTERM, while /readyz reports 503 so that a proxy uses another replica
+    #[arg(long, value_name = "SECONDS", default_value_t = 3)]
+    pub(crate) leave_after: u64,
 }
 
 /// The database of a team server.
@@ -1454,6 +1463,78 @@ Examples:
     Token {
         #[command(subcommand)]
         what: AdminToken,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Show what a tenant uses, or set its quotas
+    #[command(after_help = "\
+Without an option, the quotas and what is used are shown. A tenant that uses more already keeps it, and cannot grow.
+
+Examples:
+  memdir admin quota --tenant acme
+  memdir admin quota --memories 10000 --bytes 100000000 --tenant acme
+  memdir admin quota --memories none --tenant acme")]
+    Quota {
+        /// Maximum number of files, or `none`
+        #[arg(long, value_name = "N")]
+        memories: Option<String>,
+        /// Maximum size of all files in bytes, or `none`
+        #[arg(long, value_name = "N")]
+        bytes: Option<String>,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Show who changed people, groups, projects, tokens and quotas
+    #[command(after_help = "\
+The log has names and roles, never texts of memories or tokens. Changes of memories are in their history.
+
+Examples:
+  memdir admin audit --tenant acme
+  memdir admin audit --limit 1000 --json --tenant acme")]
+    Audit {
+        /// Maximum number of entries, newest first
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Erase a person: their memories, versions, tokens and roles
+    #[command(after_help = "\
+In memories that the person shared, the changes stay and get another name for the actor. Without --yes, the command
+only reports what would be erased. The receipt does not contain the name. Backups, and the search indexes on the
+disks of replicas, are not covered: delete the cache directory of each replica.
+
+Examples:
+  memdir admin erase-person ada --tenant acme
+  memdir admin erase-person ada --yes --json --tenant acme > receipt.json")]
+    ErasePerson {
+        /// Name of the person
+        person: String,
+        /// Erase for good
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Write a tenant to a file: people, tokens as hashes, memories, versions and history
+    #[command(after_help = "\
+Examples:
+  memdir admin export acme.jsonl --tenant acme")]
+    Export {
+        /// New file to write
+        file: PathBuf,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Create a tenant from a file of `memdir admin export`
+    #[command(after_help = "\
+The tenant must not exist. Tokens work on only if it has the same name as before.
+
+Examples:
+  memdir admin import acme.jsonl --tenant acme")]
+    Import {
+        /// File to read
+        file: PathBuf,
         #[command(flatten)]
         tenant: TenantArgs,
     },
@@ -1946,6 +2027,7 @@ pub(crate) enum BenchWhat {
     Index(BenchIndex),
     Recall(BenchRecall),
     Replay(BenchReplay),
+    Serve(BenchServe),
     #[command(hide = true)]
     TortureWorker(TortureWorker),
 }
@@ -1976,6 +2058,36 @@ pub(crate) struct Torture {
     /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+}
+
+/// Benchmark reads, writes and searches through the REST API
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Memories are generated in a temporary directory, or in --dir, which must be
+empty and is kept. The same requests go to the library, to a server on these
+files and, with --server, to another server: its memories below bench/ and
+topic-… are created and deleted.
+
+Examples:
+  memdir bench serve
+  memdir bench serve --clients 1,16 --requests 2000
+  memdir bench serve --server https://memory.example.org --token-file token")]
+pub(crate) struct BenchServe {
+    /// Number of memories
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    pub(crate) files: u32,
+    /// Number of requests of each kind
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    pub(crate) requests: u32,
+    /// Numbers of concurrent clients
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) clients: Vec<u32>,
+    /// Another server to measure
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// File with the bearer token of that server
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// Benchmark searches in generated memories

@@ -1,6 +1,8 @@
 //! Generates the reference pages from the command line and the table of settings; the tests fail if the committed pages differ.
 //! `UPDATE_DOCS=1 cargo test -p memdir docs` rewrites them. Compiled only for tests.
 
+mod rest;
+
 use crate::{
     args::help,
     config::{KEYS, VARIABLES},

@@ -15,7 +15,7 @@ use crate::{
 };
 use callers::{TokenCallers, foreign_dialect};
 use live::LiveSettings;
-use memdir_server::{BearerToken, HttpOptions, ServeError, ToolCatalog, ToolFilter};
+use memdir_server::{BearerToken, HttpOptions, RequestLog, ServeError, ToolCatalog, ToolFilter};
 use std::{io::Write as _, sync::Arc};
 pub(crate) use team::{connect, database_failure, database_settings, run as run_team};
 
@@ -51,7 +51,24 @@ fn http_options(args: &Mcp) -> Result<Option<HttpOptions>, Failure> {
         Some(file) => Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?),
     };
     let token = text.as_deref().map(BearerToken::parse).transpose().map_err(to_failure)?;
-    Ok(Some(HttpOptions { token, hosts: args.host.clone(), origins: args.origin.clone(), ..HttpOptions::new(address) }))
+    let log = args.log_requests.then(request_log);
+    Ok(Some(HttpOptions { token, log, hosts: args.host.clone(), origins: args.origin.clone(), ..HttpOptions::new(address) }))
+}
+
+/// Lines of the log that may wait to be written.
+const LOG_LINES: usize = 4_096;
+
+/// Returns a log on standard error. A reader that is too slow loses lines; it does not keep requests waiting.
+pub(crate) fn request_log() -> RequestLog {
+    let (sender, lines) = std::sync::mpsc::sync_channel::<String>(LOG_LINES);
+    let write = move || {
+        let mut error = std::io::stderr();
+        // Whole lines in one write: other messages do not mix with them.
+        lines.into_iter().for_each(|line| drop(error.write_all(line.as_bytes())));
+    };
+    // Without a thread there is no log; requests are answered all the same.
+    let _ = std::thread::Builder::new().name("memdir-log".into()).spawn(write);
+    RequestLog::new(move |line| drop(sender.try_send(format!("{line}\n"))))
 }
 
 /// Rejects options that select memories of memdir's own tools if only dialects are served.

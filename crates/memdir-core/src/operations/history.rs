@@ -93,7 +93,7 @@ pub(crate) fn changes_since(store: &dyn Store, after: Option<&ChangeCursor>, mos
     loop {
         let mut page = store.changes_since(after.as_ref(), most)?;
         let is_end = page.changes.is_empty();
-        page.changes.retain(|change| change.verb != Verb::Propose);
+        page.changes.retain(|(change, _)| change.verb != Verb::Propose);
         if is_end || !page.changes.is_empty() {
             return Ok(page);
         }

@@ -229,7 +229,8 @@ impl Store for RamStore {
             None => 0,
             Some(position) => position.parse().ok().filter(|at| *at <= state.changes.len()).ok_or_else(ChangeCursor::expired)?,
         };
-        let changes: Vec<Change> = state.changes[start..].iter().take(most.max(1)).cloned().collect();
+        let after = state.changes[start..].iter().take(most.max(1)).enumerate();
+        let changes: Vec<_> = after.map(|(n, change)| (change.clone(), place(start + n + 1))).collect();
         Ok(ChangePage { next: place(start + changes.len()), changes })
     }
 

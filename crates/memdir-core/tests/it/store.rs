@@ -8,7 +8,7 @@ use memdir_core::{
         change_with,
         mounts::{self, FileKind},
     },
-    testing::{FixedClock, RamIndex, RamStore, check_store_contract},
+    testing::{FixedClock, RamIndex, RamStore, check_change_feed, check_store_contract},
 };
 use memdir_index::TantivyIndex;
 use std::{fs, path::Path, sync::Arc};
@@ -24,6 +24,13 @@ fn the_store_over_directories_keeps_the_contract() {
     let home = TempDir::new().unwrap();
     let store = FileStore::open(&[Mount::new("", home.path().join("memory"), home.path().join("journal"))]).unwrap();
     check_store_contract(&store).unwrap();
+}
+
+#[test]
+fn every_change_is_read_once_while_others_are_made() {
+    let home = TempDir::new().unwrap();
+    let mount = |prefix: &str, name: &str| Mount::new(prefix, home.path().join(name), home.path().join(format!("journal-{name}")));
+    check_change_feed(&FileStore::open(&[mount("", "project"), mount("user", "user")]).unwrap()).unwrap();
 }
 
 fn edit(name: &str, bytes: Option<&[u8]>) -> FileEdit {

@@ -4,7 +4,7 @@ use crate::support::{TENANT, TestDatabase, check_sequences, intent, path, put, t
 use memdir_core::{
     Access, ChangeFilter, Error, FileEdit, Phrase, Role, Store, Verb, Version, View,
     internal::{base::time::Deadline, store::stop::Stop},
-    testing::check_store_contract,
+    testing::{check_change_feed, check_store_contract},
 };
 use memdir_postgres::{Database, DatabaseSettings, NamespaceMount, PostgresStore};
 use std::time::Duration;
@@ -13,6 +13,14 @@ use std::time::Duration;
 fn the_store_on_postgres_keeps_the_contract() {
     let Some(test) = TestDatabase::new() else { return };
     check_store_contract(&test.store("projects/shop")).unwrap();
+    check_sequences(&test.url);
+}
+
+#[test]
+fn every_change_is_read_once_while_others_are_made() {
+    let Some(test) = TestDatabase::new() else { return };
+    let mounts = [NamespaceMount::new("", "projects/shop"), NamespaceMount::new("user", "people/ada/user")];
+    check_change_feed(&PostgresStore::open(test.database(), TENANT, &mounts).unwrap()).unwrap();
     check_sequences(&test.url);
 }
 

@@ -26,6 +26,12 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// Returns why requests cannot be answered at present, such as because a database cannot be reached. Load balancers ask for it.
+    /// Called on a worker thread; may block.
+    fn ready(&self) -> Result<(), String> {
+        self.check()
+    }
+
     /// Returns the id of the caller with this token, or `None` if the token is unknown. The id changes whenever the caller's
     /// permissions change. Must not block.
     fn identify(&self, token: &str) -> Option<CallerId>;

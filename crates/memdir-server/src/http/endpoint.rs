@@ -11,7 +11,7 @@ use super::{
     usage::{InUse, Usage},
 };
 use crate::{
-    call::{CallFailure, CallKind, CallSlots, run_blocking},
+    call::{CallFailure, CallKind, CallSlots, RunningCall, run_blocking},
     mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession},
 };
 use axum::{
@@ -171,6 +171,21 @@ impl HttpEndpoint {
                 Err(refused)
             }
         }
+    }
+
+    /// Returns the number of open spaces of callers.
+    pub(super) fn open_spaces(&self) -> usize {
+        self.open_services().spaces.len()
+    }
+
+    /// Returns the number of running calls.
+    pub(super) fn running_calls(&self) -> usize {
+        self.server.calls.total()
+    }
+
+    /// Counts a request as a running call until the returned guard is dropped.
+    pub(super) fn begin_request(&self) -> RunningCall {
+        self.server.calls.begin()
     }
 
     /// Closes the spaces of callers whose permissions have changed, with their sessions and event streams.

@@ -1,12 +1,9 @@
 //! The options of the HTTP server.
 
-use super::caller::CallerDirectory;
+use super::{caller::CallerDirectory, request_log::RequestLog};
 use crate::error::ServeError;
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 use subtle::ConstantTimeEq as _;
-
-/// Returns why the server cannot answer requests at present. May block.
-pub type ReadinessCheck = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// The options of the HTTP server.
 #[derive(Clone)]
@@ -28,8 +25,11 @@ pub struct HttpOptions {
     /// Whether clients of the older MCP lifecycle get sessions, which live in this process. Without them, any replica of a server
     /// answers any request.
     pub sessions: bool,
-    /// What `/readyz` reports, besides that the server is running.
-    pub ready: Option<ReadinessCheck>,
+    /// The log of requests.
+    pub log: Option<RequestLog>,
+    /// How long requests are still answered after the server was asked to end, while `/readyz` reports that it is not ready. A proxy needs
+    /// this time to notice it and to use another replica.
+    pub leave_after: Duration,
 }
 
 impl fmt::Debug for HttpOptions {
@@ -50,7 +50,8 @@ impl HttpOptions {
             per_second: 2_000,
             burst: 10_000,
             sessions: true,
-            ready: None,
+            log: None,
+            leave_after: Duration::ZERO,
         }
     }
 

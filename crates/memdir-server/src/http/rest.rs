@@ -57,9 +57,17 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Maximum length of an idempotency key.
 const MAX_KEY_CHARS: usize = 255;
 
-/// Returns the description of the API as JSON.
-pub(crate) fn openapi_json() -> serde_json::Value {
+/// Returns the description of the REST API in OpenAPI 3.1.
+pub fn rest_description() -> serde_json::Value {
     openapi::document(ROUTES)
+}
+
+/// Returns the name of the route of a request, for logs and metrics.
+pub(super) fn route_id(method: &axum::http::Method, path: &str) -> Option<&'static str> {
+    if path == OPENAPI_PATH {
+        return Some("openapi");
+    }
+    ROUTES.iter().find(|route| route.info.method == *method && route.matches(path).is_some()).map(|route| route.info.id)
 }
 
 /// Answers a request of an authorized caller.
@@ -67,9 +75,11 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     let (parts, body) = request.into_parts();
     if parts.uri.path() == OPENAPI_PATH && parts.method == axum::http::Method::GET {
         drop(body);
-        return Ok(with_type(StatusCode::OK, "application/json", openapi_json().to_string()));
+        return Ok(with_type(StatusCode::OK, "application/json", rest_description().to_string()));
     }
     let (route, parameter) = find_route(&parts)?;
+    // From here on a shutdown waits for the answer.
+    let _begun = endpoint.begin_request();
     let caller = HttpCaller::from_headers(id, &parts.headers)?;
     let state = endpoint.caller(id);
     let (body, reserved) = if route.has_body() {
@@ -149,8 +159,9 @@ impl RestRequest {
         let query = parts.uri.query().unwrap_or_default().to_owned();
         let key = match text_header(&parts.headers, &IDEMPOTENCY_KEY)? {
             Some(key) => {
-                if key.is_empty() || key.len() > MAX_KEY_CHARS {
-                    return Err(Problem::invalid(format!("header {IDEMPOTENCY_KEY} must have 1 to {MAX_KEY_CHARS} characters")));
+                if !(1..=MAX_KEY_CHARS).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {
+                    let why = format!("header {IDEMPOTENCY_KEY} must have 1 to {MAX_KEY_CHARS} ASCII characters without spaces");
+                    return Err(Problem::invalid(why));
                 }
                 Some((key, request_hash(parts, &body)))
             }
@@ -194,7 +205,6 @@ async fn run(server: &Arc<McpServer>, state: &CallerState, request: RestRequest)
     let section = server.catalog().section().cloned();
     let stop = Stop::default();
     let (kind, stop_work) = (request.route.info.kind, stop.clone());
-    let _running = server.calls.begin();
     let work = move || {
         let memdir = space().map_err(|why| Problem::from_status(StatusCode::FORBIDDEN, why))?.with_stop(&stop_work).counting_use();
         let memdir = match request.key {

@@ -5,11 +5,15 @@ use super::{
     body::{self, ReservedBody},
     caller::{CallerId, HttpCaller},
     connections::Connection,
+    ending::EndingState,
     endpoint::HttpEndpoint,
     layers::limit_request,
-    options::{HttpOptions, ReadinessCheck},
+    metrics::{Gauges, HttpMetrics},
+    options::HttpOptions,
     rate::{RateLimiter, WRONG_TOKEN_COST},
-    response::{retry_later, rpc_error, text, with_header},
+    ready::Readiness,
+    request_log::{self, RequestLog},
+    response::{retry_later, rpc_error, text, with_header, with_type},
     rest,
 };
 use crate::mcp::{ConnectionId, malformed_initialize, not_a_message};
@@ -20,31 +24,36 @@ use axum::{
         HeaderMap, Method, StatusCode,
         header::{self, HeaderValue},
     },
-    middleware::{Next, from_fn, from_fn_with_state},
+    middleware::{Next, from_fn_with_state},
     response::Response,
     routing::any,
 };
 use bytes::Bytes;
 use http_body_util::Full;
+use memdir_core::internal::base::time::Stopwatch;
 use std::{
     net::{IpAddr, SocketAddr},
     sync::Arc,
 };
+
+/// The headers of responses that scripts of other origins may read.
+const EXPOSED_HEADERS: &str = "mcp-session-id, etag, idempotency-replayed, retry-after, x-request-id";
+
 /// Builds the router.
 ///
 /// Routes that need an authorized caller belong to `authorized`; they find the caller in [`AuthorizedCaller`]. Routes that
 /// anyone may call, such as a login, belong next to `/healthz`.
-///
-/// There is no layer that traces requests: memdir installs no `tracing` subscriber, so it would only add to the binary's size.
 pub(super) fn router(state: HttpState) -> Router {
     let state = Arc::new(state);
     let authorized = Router::new()
         .route("/mcp", any(mcp))
         .route("/v1/{*rest}", any(rest))
+        .route("/metrics", any(metrics))
         // Part of the authorized routes: only authorized callers learn which paths exist.
         .fallback(not_found)
         .layer(from_fn_with_state(state.clone(), authorize));
-    Router::new().route("/healthz", any(healthz)).route("/readyz", any(readyz)).merge(authorized).layer(from_fn(finish)).with_state(state)
+    let public = Router::new().route("/healthz", any(healthz)).route("/readyz", any(readyz));
+    public.merge(authorized).layer(from_fn_with_state(state.clone(), finish)).with_state(state)
 }
 
 /// The state that all routes share.
@@ -52,13 +61,23 @@ pub(super) struct HttpState {
     access: AccessControl,
     rates: RateLimiter,
     endpoint: Arc<HttpEndpoint>,
-    ready: Option<ReadinessCheck>,
+    metrics: HttpMetrics,
+    log: Option<RequestLog>,
+    readiness: Readiness,
+    ending: EndingState,
 }
 
 impl HttpState {
-    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>) -> Self {
-        let rates = RateLimiter::new(options.per_second, options.burst);
-        HttpState { access: AccessControl::new(options, address), rates, endpoint, ready: options.ready.clone() }
+    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>, ending: EndingState) -> Self {
+        HttpState {
+            access: AccessControl::new(options, address),
+            rates: RateLimiter::new(options.per_second, options.burst),
+            endpoint,
+            metrics: HttpMetrics::default(),
+            log: options.log.clone(),
+            readiness: Readiness::new(options.callers.clone()),
+            ending,
+        }
     }
 
     fn spend(&self, address: IpAddr, cost: u32) -> Result<(), Response> {
@@ -83,21 +102,41 @@ impl HttpState {
 #[derive(Clone, Copy)]
 struct AuthorizedCaller(Option<CallerId>);
 
-/// The outermost layer: limits the request, and sets the CORS headers of the response.
-async fn finish(request: Request, next: Next) -> Response {
+/// The outermost layer: limits the request, counts and logs it, and sets the headers that every response has.
+async fn finish(State(state): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
+    let took = Stopwatch::start();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let is_rest = request.uri().path().starts_with("/v1/");
+    let (method, route) = (request.method().clone(), route_label(request.method(), request.uri().path()));
+    let id = request_log::request_id(request.headers());
     let mut response = limit_request(request, next).await;
     if is_rest {
         response = rest::with_problem(response).await;
     }
     if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        response
-            .headers_mut()
-            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id, etag, retry-after, x-request-id"));
+        response.headers_mut().insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
+    }
+    let (status, took) = (response.status().as_u16(), took.elapsed());
+    state.metrics.record(route, status, took);
+    if let Some(log) = &state.log {
+        log.record(&id, method.as_str(), route, status, took);
+    }
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(request_log::REQUEST_ID, id);
     }
     response
+}
+
+/// Returns the name of a route in metrics and logs. A path that is not in the table could be anything.
+fn route_label(method: &Method, path: &str) -> &'static str {
+    match path {
+        "/mcp" => "mcp",
+        "/healthz" => "healthz",
+        "/readyz" => "readyz",
+        "/metrics" => "metrics",
+        _ => rest::route_id(method, path).unwrap_or("other"),
+    }
 }
 
 /// The layer of all routes but the public ones: checks host, origin, rate and token, and limits the connections of a caller.
@@ -107,6 +146,10 @@ async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Response> {
+    if state.ending.draining.is_cancelled() {
+        let refused = retry_later(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
+        return Err(with_header(refused, header::CONNECTION, "close"));
+    }
     state.access.check_host_and_origin(&request)?;
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
@@ -116,23 +159,33 @@ async fn authorize(
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }
     request.extensions_mut().insert(AuthorizedCaller(caller));
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    let is_leaving = state.ending.leaving.is_cancelled();
+    Ok(if is_leaving { with_header(response, header::CONNECTION, "close") } else { response })
 }
 
 async fn healthz() -> Response {
     text(StatusCode::OK, "ok")
 }
 
-/// Reports whether requests can be answered, for the proxy in front of several replicas.
 async fn readyz(State(state): State<Arc<HttpState>>, Extension(connection): Extension<Connection>) -> Result<Response, Response> {
-    // A check may cost a round trip, and anyone may ask.
     state.spend(connection.peer().ip(), 1)?;
-    let Some(ready) = state.ready.clone() else { return Ok(text(StatusCode::OK, "ready")) };
-    let checked = tokio::task::spawn_blocking(move || ready()).await;
-    match checked.unwrap_or_else(|_| Err("the check failed".into())) {
-        Ok(()) => Ok(text(StatusCode::OK, "ready")),
-        Err(why) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+    if state.ending.leaving.is_cancelled() {
+        return Err(text(StatusCode::SERVICE_UNAVAILABLE, "not ready: shutting down"));
     }
+    match state.readiness.check().await {
+        Ok(()) => Ok(text(StatusCode::OK, "ready")),
+        Err(why) => Err(text(StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {why}"))),
+    }
+}
+
+async fn metrics(State(state): State<Arc<HttpState>>) -> Response {
+    let gauges = Gauges {
+        calls: state.endpoint.running_calls(),
+        spaces: state.endpoint.open_spaces(),
+        is_draining: state.ending.leaving.is_cancelled(),
+    };
+    with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", state.metrics.to_text(&gauges))
 }
 
 async fn not_found() -> Response {

@@ -8,7 +8,9 @@ mod planted;
 mod random;
 mod recall;
 mod replay;
+mod rest_client;
 mod search;
+mod serve;
 mod timing;
 mod torture;
 mod worker;
@@ -28,6 +30,7 @@ pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> 
         BenchWhat::Index(args) => index::run(args, dir),
         BenchWhat::Recall(args) => recall::run(args, dir),
         BenchWhat::Replay(args) => replay::run(args, dir),
+        BenchWhat::Serve(args) => serve::run(args, dir),
         BenchWhat::TortureWorker(args) => worker::run(args),
     }
 }

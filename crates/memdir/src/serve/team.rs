@@ -1,7 +1,7 @@
 //! `memdir serve`: one stateless replica of a team server. The database has the truth; this process has search indexes and nothing that
 //! another replica would miss.
 
-use super::{team_callers::TeamCallers, to_failure};
+use super::{request_log, team_callers::TeamCallers, to_failure};
 use crate::{
     args::{DatabaseArgs, Serve},
     config::{self, Settings},
@@ -13,7 +13,7 @@ use memdir_core::{
 };
 use memdir_postgres::{Database, DatabaseSettings};
 use memdir_server::{HttpOptions, ToolCatalog, ToolFilter};
-use std::{io::Write as _, path::Path, sync::Arc};
+use std::{io::Write as _, path::Path, sync::Arc, time::Duration};
 
 /// A namespace with at least this many memories to index is reported in the log.
 const REPORTED_FILES: usize = 100;
@@ -27,13 +27,14 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
     let connections = args.connections;
     let database = connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
     let pool = IndexPool::new(args.index_memory << 20, report_progress);
-    let callers = TeamCallers::new(database.clone(), pool, settings, filter);
+    let callers = TeamCallers::new(database, pool, settings, filter);
     let options = HttpOptions {
         callers: Some(Arc::new(callers)),
         hosts: args.host.clone(),
         origins: args.origin.clone(),
         sessions: false,
-        ready: Some(Arc::new(move || database.check().map_err(|error| error.to_string()))),
+        log: args.log_requests.then(request_log),
+        leave_after: Duration::from_secs(args.leave_after),
         ..HttpOptions::new(args.http)
     };
     let served = memdir_server::serve_http(ToolCatalog::empty(), options, |address| {

@@ -102,6 +102,10 @@ impl CallerDirectory for TeamCallers {
         true
     }
 
+    fn ready(&self) -> Result<(), String> {
+        self.database.check().map_err(|error| error.to_string())
+    }
+
     fn identify(&self, token: &str) -> Option<CallerId> {
         CallerKey::from_token(token).and_then(|key| self.registry().ids.get(&key).copied())
     }

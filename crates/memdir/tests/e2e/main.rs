@@ -60,6 +60,8 @@ mod replay;
 mod rest;
 mod rest_callers;
 mod rest_hostile;
+mod rest_operations;
+mod rest_schema;
 mod restore;
 mod rules;
 mod scope;

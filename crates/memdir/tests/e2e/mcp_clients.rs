@@ -17,7 +17,7 @@ use std::{
 const CLIENTS: [(&str, &str); 4] = [("client.py", "legacy"), ("client.py", "2026-07-28"), ("client.mjs", "v1"), ("client.mjs", "v2")];
 
 /// Returns the directory of the clients, and installs them if necessary.
-fn installed() -> &'static Path {
+pub(crate) fn installed() -> &'static Path {
     static WHERE: OnceLock<PathBuf> = OnceLock::new();
     WHERE.get_or_init(|| {
         let output = Command::new(root().join("scripts/test-clients-setup")).output().unwrap();

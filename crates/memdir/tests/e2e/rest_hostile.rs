@@ -89,16 +89,19 @@ fn names_are_decoded_once_and_never_leave_the_memory() {
             assert!(matches!(reply.status, 404 | 422) || (method == "PUT" && reply.status == 201), "{method} {name}: {reply:?}");
             assert!(!reply.body.contains("secret") && !reply.body.contains(home.path("").to_str().unwrap()), "{reply:?}");
         }
+        let reply = api.send("GET", &format!("/v1/memory_versions?path={name}"), &[], None);
+        assert!(!reply.body.contains("outside.md") && reply.status != 500, "{name}: {reply:?}");
+    }
+    for name in ["../outside", "a/../../outside", "a//b", "/etc/passwd", "a\0b", "a/", "", ".", "a/.git/x", "a\nb"] {
         for (path, body) in [
             ("/v1/append", json!({ "path": name, "content": "x" })),
             ("/v1/move", json!({ "from": name, "to": "stolen" })),
-            ("/v1/move", json!({ "from": "a", "to": name })),
+            ("/v1/move", json!({ "from": "known", "to": name })),
         ] {
+            home.put("known.md", "x");
             let reply = api.send("POST", path, &[], Some(&body));
-            assert!(matches!(reply.status, 201 | 404 | 422), "{path} {name}: {reply:?}");
+            assert!(matches!(reply.status, 404 | 422), "{path} {body}: {reply:?}");
         }
-        let reply = api.send("GET", &format!("/v1/memory_versions?path={name}"), &[], None);
-        assert!(!reply.body.contains("outside.md") && reply.status != 500, "{name}: {reply:?}");
     }
     assert_eq!(api.send("GET", "/v1/memories/%ff", &[], None).status, 400);
     assert_eq!(std::fs::read_to_string(home.memory("../outside.md")).unwrap(), "secret");
@@ -171,7 +174,7 @@ fn secrets_are_refused_and_redacted() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let mut api = Api::new(&web);
-    let secret = format!("ghp_{}", "0123456789abcdefghijABCDEFGHIJklmnop");
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
     let text = format!("The deploy token is {secret} for all.\n");
     for (method, path, body) in [
         ("PUT", "/v1/memories/a", json!({ "content": text })),

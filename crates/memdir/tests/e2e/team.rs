@@ -212,6 +212,7 @@ fn a_cold_namespace_of_a_thousand_memories_answers_its_first_search_and_reports_
         actor: memdir_core::Actor { name: "ada".into(), session: None },
         at: jiff::Timestamp::from_second(1_700_000_000).unwrap(),
         undoes: None,
+        key: None,
     };
     let text = |n: usize| format!("---\ndescription: the valve of basin {n}\n---\n{}", "Valve and basin text, line by line.\n".repeat(20));
     let paths: Vec<MemoryPath> = (0..1_000).map(path).collect();
@@ -252,6 +253,7 @@ fn the_memory_of_a_replica_is_bounded_while_many_namespaces_are_touched() {
             actor: memdir_core::Actor { name: "ada".into(), session: None },
             at: jiff::Timestamp::from_second(1_700_000_000).unwrap(),
             undoes: None,
+            key: None,
         };
         let path = |n: usize| MemoryPath::parse(&format!("notes/m{n}.md")).unwrap();
         let text = |n: usize| format!("{}Shelf {number} has box{number}x{n}.\n", "Some words of a memory that take room.\n".repeat(40));

@@ -55,7 +55,10 @@ impl RestOperation for ListChanges {
         let after = query.after.as_deref().map(ChangeCursor::parse).transpose()?;
         let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0) as usize;
         let page = call.memdir.changes_since(after.as_ref(), limit)?;
-        Ok(RestReply::ok(ChangesPage { data: page.changes.iter().map(ChangeObject::from).collect(), cursor: page.next.to_string() }))
+        Ok(RestReply::ok(ChangesPage {
+            data: page.changes.iter().map(|(change, _)| change.into()).collect(),
+            cursor: page.next.to_string(),
+        }))
     }
 }
 

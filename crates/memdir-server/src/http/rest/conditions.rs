@@ -45,10 +45,9 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<EntityTags>, Pr
                 is_any = true;
                 continue;
             }
-            // Proxies that compress a response weaken its tag; the version is the same.
+            // Proxies that compress a response weaken its tag, and clients forget the quotes; the version is the same.
             let tag = tag.strip_prefix("W/").unwrap_or(tag);
-            let tag = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).filter(|tag| !tag.contains('"'));
-            all.push(tag.ok_or_else(invalid)?.to_owned());
+            all.push(tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag).to_owned());
         }
     }
     match (is_any, all.is_empty()) {

@@ -184,7 +184,7 @@ impl RestOperation for MoveMemory {
         path: "/v1/move",
         id: "move_memory",
         summary: "Rename a memory, and rewrite every reference to it",
-        tool: "memory_rename",
+        tool: "memory_move",
         kind: CallKind::Write,
         success: &[(StatusCode::OK, "The memory under its new name")],
         headers: &[RouteHeader::IdempotencyKey],
@@ -234,7 +234,7 @@ pub(super) struct DeletedObject {
     /// The version that was deleted.
     memory_version_id: Option<String>,
     /// Notes about the change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
 

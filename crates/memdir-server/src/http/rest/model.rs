@@ -50,7 +50,7 @@ pub(crate) struct MemoryObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) change_id: Option<String>,
     /// Notes about a change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }
 

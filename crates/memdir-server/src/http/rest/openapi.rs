@@ -115,16 +115,10 @@ fn without_null(schema: &Value) -> Value {
 
 fn header_parameter(header: RouteHeader) -> Value {
     let (name, description, schema) = match header {
-        RouteHeader::IfMatch => (
-            "If-Match",
-            "Only if the memory has this version: the value of `ETag`",
-            json!({ "type": "string", "pattern": "^(\\*|\"[0-9a-f]{32}\")$" }),
-        ),
-        RouteHeader::IfNoneMatch => (
-            "If-None-Match",
-            "Only if the memory does not have this version; `*`: only if it does not exist",
-            json!({ "type": "string", "pattern": "^(\\*|\"[0-9a-f]{32}\")$" }),
-        ),
+        RouteHeader::IfMatch => ("If-Match", "Only if the memory has this version: the value of `ETag`", json!({ "type": "string" })),
+        RouteHeader::IfNoneMatch => {
+            ("If-None-Match", "Only if the memory does not have this version; `*`: only if it does not exist", json!({ "type": "string" }))
+        }
         RouteHeader::IdempotencyKey => (
             "Idempotency-Key",
             "Makes a repeated request harmless: it is answered with the change that the first one made",

@@ -26,3 +26,19 @@ pub(super) static ROUTES: &[Route] = &[
     Route::new::<StreamChanges>(),
     Route::new::<UndoChange>(),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::ROUTES;
+    use crate::call::CallKind;
+    use memdir_core::internal::tools::{Level, native};
+
+    /// A route may do what its tool may do: otherwise `--read-only` would not apply to it.
+    #[test]
+    fn every_route_belongs_to_a_tool_of_its_kind() {
+        for route in ROUTES {
+            let tool = native().iter().find(|tool| tool.name == route.info.tool).unwrap_or_else(|| panic!("{}", route.info.tool));
+            assert_eq!(tool.level == Level::Safe, route.info.kind == CallKind::Read, "{}", route.info.id);
+        }
+    }
+}

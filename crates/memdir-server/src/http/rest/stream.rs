@@ -74,17 +74,13 @@ impl RestOperation for StreamChanges {
 
 /// Returns the events after a cursor as text, and the cursor after them.
 pub(super) fn events_since(memdir: &Memdir, after: &ChangeCursor) -> memdir_core::Result<(String, ChangeCursor)> {
+    let page = memdir.changes_since(Some(after), BATCH)?;
     let mut text = String::new();
-    let mut cursor = after.clone();
-    for _ in 0..BATCH {
-        // One by one: each event has a cursor of its own.
-        let page = memdir.changes_since(Some(&cursor), 1)?;
-        cursor = page.next;
-        let Some(change) = page.changes.first() else { break };
+    for (change, cursor) in &page.changes {
         let data = serde_json::to_string(&ChangeObject::from(change)).unwrap_or_default();
         let _ = write!(text, "id: {cursor}\nevent: change\ndata: {data}\n\n");
     }
-    Ok((text, cursor))
+    Ok((text, page.next))
 }
 
 /// Starts a stream at a cursor. `read` returns the events after a cursor, or `None` if the caller may no longer read them.

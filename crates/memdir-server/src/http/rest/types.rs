@@ -1,8 +1,11 @@
 //! Types of parameters that check themselves: the schema that is served and the check at parsing are one declaration.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de::Error as _};
-use std::borrow::Cow;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, Visitor},
+};
+use std::{borrow::Cow, fmt};
 
 /// An integer from `MIN` to `MAX`.
 #[derive(Debug, Clone, Copy)]
@@ -10,9 +13,33 @@ pub(crate) struct Bounded<const MIN: u32, const MAX: u32>(pub(crate) u32);
 
 impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Bounded<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = u32::deserialize(deserializer)?;
-        let is_inside = (MIN..=MAX).contains(&number);
-        if is_inside { Ok(Bounded(number)) } else { Err(D::Error::custom(format!("{number} is not from {MIN} to {MAX}"))) }
+        let number = deserializer.deserialize_u32(WholeNumber)?;
+        let bounded = u32::try_from(number).ok().filter(|number| (MIN..=MAX).contains(number));
+        bounded.map(Bounded).ok_or_else(|| D::Error::custom(format!("{number} is not from {MIN} to {MAX}")))
+    }
+}
+
+/// An integer. JSON Schema counts 1.0 as one.
+struct WholeNumber;
+
+impl Visitor<'_> for WholeNumber {
+    type Value = i64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an integer")
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<i64, E> {
+        Ok(number)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<i64, E> {
+        Ok(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<i64, E> {
+        // A cast saturates, and what is far out of range stays so.
+        if number.fract() == 0.0 { Ok(number as i64) } else { Err(E::custom(format!("{number} is not an integer"))) }
     }
 }
 

@@ -37,6 +37,13 @@ impl Times {
         Times { what: what.into(), p50: at(50), p99: at(99), ratio: None }
     }
 
+    /// Returns the 50th and the 95th percentile.
+    pub(super) fn percentiles(mut all: Vec<f64>) -> (f64, f64) {
+        all.sort_by(f64::total_cmp);
+        let at = |part: usize| all.get((all.len() * part / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0);
+        (at(50), at(95))
+    }
+
     /// Adds the ratio to a baseline.
     pub(super) fn compared_with(self, baseline: &Times, of: &'static str) -> Self {
         Times { ratio: Some(Ratio { times: self.p50 / baseline.p50, of }), ..self }

@@ -3,30 +3,28 @@
 use super::{HistoryItem, merge};
 use crate::{
     base::{error::Result, limits},
-    store::{Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Store as _, files::FileStore},
+    store::{Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, files::FileStore},
 };
-use std::os::unix::ffi::OsStrExt as _;
-
-/// How often all journals are read while changes are being made. What changes after the last time may be returned in two parts.
-const READ_ATTEMPTS: usize = 4;
+use std::{os::unix::ffi::OsStrExt as _, path::Path};
 
 impl FileStore {
     /// Returns the changes after a cursor. A position is the id of the last change of a directory.
     pub(in crate::store::files) fn history_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
         self.settle_if_free();
-        let mut attempts = READ_ATTEMPTS;
+        let mut torn = None;
         loop {
-            // A change of several mounts must not be seen in one journal and missed in another.
-            let before = self.marks();
-            let page = self.read_since(after, most)?;
-            attempts -= 1;
-            if attempts == 0 || self.marks() == before {
-                return Ok(page);
+            let (page, found) = self.read_since(after, most, torn.as_deref())?;
+            match found {
+                // Its other parts are recorded by now. If they are not, their records are damaged.
+                Some(id) if page.changes.is_empty() && torn.as_ref() != Some(&id) => torn = Some(id),
+                _ => return Ok(page),
             }
         }
     }
 
-    fn read_since(&self, after: Option<&ChangeCursor>, most: usize) -> Result<ChangePage> {
+    /// Reads one journal after the other, so that a change of several mounts may be in one list and not yet in another. The page ends
+    /// before such a change, unless it has the id `torn`; its id is returned too.
+    fn read_since(&self, after: Option<&ChangeCursor>, most: usize, torn: Option<&str>) -> Result<(ChangePage, Option<String>)> {
         let applied = self.applied_elsewhere()?;
         let mut next = after.cloned().unwrap_or_default();
         let mut lists = Vec::new();
@@ -39,14 +37,27 @@ impl FileStore {
             if changes.len() >= most.max(1) {
                 break;
             }
+            if let Some(id) = self.id_of_torn(parts).filter(|id| Some(*id) != torn) {
+                return Ok((ChangePage { changes, next }, Some(id.to_owned())));
+            }
             for HistoryItem { mount, placed, .. } in parts {
                 next.set_position(self.place(*mount), placed.record.id.clone());
             }
-            changes.push(self.to_change(parts)?);
+            let change = self.to_change(parts)?;
             // Of a change whose memories are hidden here, only the place is used.
-            changes.pop_if(|change| change.files.is_empty());
+            if !change.files.is_empty() {
+                changes.push((change, next.clone()));
+            }
         }
-        Ok(ChangePage { changes, next })
+        Ok((ChangePage { changes, next }, None))
+    }
+
+    /// Returns the id of a change that has a part in a mount of this space which is not among these.
+    fn id_of_torn<'a>(&self, parts: &'a [HistoryItem]) -> Option<&'a str> {
+        let record = &parts.first()?.placed.record;
+        let has_part = |root: &Path| parts.iter().any(|item| self.mounts[item.mount].root.path() == root);
+        let is_missing = |root: &Path| self.mounts.iter().any(|mount| mount.root.path() == root) && !has_part(root);
+        record.roots().any(is_missing).then_some(record.id.as_str())
     }
 
     /// Returns the place after the newest change of each directory that is visible here.

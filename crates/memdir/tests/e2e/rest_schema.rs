@@ -1,0 +1,22 @@
+//! Schemathesis sends requests to every route that the served description promises, valid and invalid ones, and checks the responses
+//! against it. `scripts/test-clients-setup` installs it.
+
+use crate::{home::Home, mcp_callers::token, mcp_clients::installed, web::Web};
+use std::{path::Path, process::Command};
+
+#[test]
+fn the_api_is_what_its_description_says() {
+    let home = Home::new();
+    let (ada, _) = token(&home, &["ada", "shop"]);
+    let web = Web::start(&home, &[]);
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/schemathesis.toml");
+    let mut command = Command::new(installed().join("python/bin/schemathesis"));
+    command.arg("--config-file").arg(config).arg("run").arg(format!("http://{}/v1/openapi.json", web.address));
+    command.args(["--header", &format!("Authorization: Bearer {ada}"), "--checks", "all", "--no-color"]).current_dir(home.path(""));
+    let output = command.output().unwrap();
+    let (printed, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{printed}\n{errors}");
+    for line in ["Tested: 13", "✅ Coverage", "✅ Fuzzing", "✅ Stateful"] {
+        assert!(printed.contains(line), "{line}\n{printed}");
+    }
+}
