@@ -165,7 +165,7 @@ impl Database {
             return Err(Error::bad_input("tenant", format!("{tenant:?} is not a name of 1 to 200 bytes without control characters")));
         }
         self.administer(tenant, async |client| {
-            client.execute("insert into memdir.tenants (tenant) values ($1) on conflict do nothing", &[&tenant]).await?;
+            client.execute(sql::ADD_TENANT, &[&tenant]).await?;
             Ok(())
         })
     }
@@ -214,12 +214,22 @@ impl Database {
 
     /// Runs a change of a tenant's administration in one transaction.
     pub(crate) fn administer<T>(&self, tenant: &str, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+        self.administer_or_undo(tenant, true, work)
+    }
+
+    /// Like [`Database::administer`]; rolls back unless `commits`, to report what would be done.
+    pub(crate) fn administer_or_undo<T>(
+        &self,
+        tenant: &str,
+        commits: bool,
+        work: impl AsyncFn(&Object) -> Result<T, Failure>,
+    ) -> Result<T> {
         self.retry(&Stop::default(), || {
             self.block_on(async {
                 let session = self.change_session(tenant, &[]).await?;
                 let client = session.client()?;
                 let value = work(client).await?;
-                client.batch_execute("commit").await?;
+                client.batch_execute(if commits { "commit" } else { "rollback" }).await?;
                 session.finish();
                 Ok(value)
             })

@@ -106,11 +106,18 @@ fn is_connection_error(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || by_io || text.starts_with("timeout waiting for server") || text.starts_with("error connecting to server")
 }
 
+/// The state of a change that a quota refuses, as `migrations/003.sql` raises it. Its message is `memories:1000` or `bytes:1000`.
+const QUOTA_STATE: &str = "MDQ01";
+
 fn to_error(error: &tokio_postgres::Error) -> Error {
     let Some(db) = error.as_db_error() else {
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         return unavailable(why);
     };
+    if db.code().code() == QUOTA_STATE {
+        let (what, limit) = db.message().split_once(':').unwrap_or(("", db.message()));
+        return Error::QuotaExceeded { limit: format!("{limit} {what}") };
+    }
     if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
         return Error::Unavailable { what: "the tenant".into(), why: "it does not exist; create it first".into() };
     }

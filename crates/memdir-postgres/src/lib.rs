@@ -46,9 +46,11 @@
 //! # }
 //! ```
 
+mod audit;
 mod change;
 mod claim;
 mod database;
+mod erase;
 mod failure;
 mod forget;
 mod hints;
@@ -56,6 +58,7 @@ mod history;
 mod leader;
 mod migrations;
 mod people;
+mod quota;
 mod reads;
 mod sequence;
 mod since;
@@ -64,11 +67,15 @@ mod sql;
 mod store;
 mod team_caller;
 mod team_token;
+mod tenant_copy;
 mod tls;
 
+pub use audit::AuditEntry;
 pub use database::{Database, DatabaseSettings};
+pub use erase::ErasureReceipt;
 pub use migrations::APP_ROLE;
 pub use people::{GroupRow, MemberRole, PersonAccess, ProjectRow, TokenRow};
+pub use quota::{TenantQuota, TenantUsage};
 pub use space::NamespaceMount;
 pub use store::PostgresStore;
 pub use team_caller::{CallerKey, TeamCaller};

@@ -247,6 +247,49 @@ pub(crate) const HAS_TENANT: &str = "select 1 from memdir.tenants where tenant =
 
 pub(crate) const HAS_MEMORIES: &str = "select 1 from memdir.documents where tenant = $1 limit 1";
 
+pub(crate) const ADD_TENANT: &str = "insert into memdir.tenants (tenant) values ($1) on conflict do nothing";
+
+pub(crate) const QUOTA: &str = "
+    select t.max_memories, t.max_bytes, sum(u.memories)::bigint, sum(u.bytes)::bigint
+    from memdir.tenants t left join memdir.usage u on u.tenant = t.tenant where t.tenant = $1 group by t.tenant";
+
+pub(crate) const SET_QUOTA: &str = "update memdir.tenants set max_memories = $2, max_bytes = $3 where tenant = $1";
+
+pub(crate) const AUDIT: &str = "
+    select entry, (extract(epoch from at) * 1000000)::bigint, actor, action, details::text, result
+    from memdir.audit where tenant = $1 order by entry desc limit $2";
+
+pub(crate) const NAMESPACES_BELOW: &str = "
+    select namespace from memdir.namespaces where tenant = $1 and (namespace = $2 or starts_with(namespace, $2 || '/'))";
+
+/// Everything of namespaces, in the order of references. The numbers of changes, versions and documents are reported, by their places.
+pub(crate) const ERASE_NAMESPACES: &[&str] = &[
+    "delete from memdir.change_files where tenant = $1 and namespace = any($2)",
+    "delete from memdir.changes where tenant = $1 and namespace = any($2)",
+    "delete from memdir.versions where tenant = $1 and namespace = any($2)",
+    "delete from memdir.documents where tenant = $1 and namespace = any($2)",
+    "delete from memdir.usage where tenant = $1 and namespace = any($2)",
+    "delete from memdir.namespaces where tenant = $1 and namespace = any($2)",
+];
+
+pub(crate) const RENAME_IN_CHANGES: &str = "
+    update memdir.changes set namespaces = array_replace(namespaces, $2, $3) where tenant = $1 and $2 = any(namespaces)";
+
+pub(crate) const RENAME_ACTOR_EVERYWHERE: &str = "update memdir.changes set actor = $3, session = null where tenant = $1 and actor = $2";
+
+pub(crate) const ERASE_CLAIMS: &str = "delete from memdir.claims where tenant = $1 and caller = $2";
+
+pub(crate) const ERASE_TOKENS: &str = "delete from memdir.tokens where tenant = $1 and person = $2";
+
+pub(crate) const ERASE_MEMBER: &str = "delete from memdir.members where tenant = $1 and person = $2";
+
+pub(crate) const AUDIT_ERASURE: &str = "
+    insert into memdir.audit (tenant, action, details) values ($1, 'people.erase', jsonb_build_object('person', $2::text))";
+
+pub(crate) const RENAME_IN_AUDIT: &str = "
+    update memdir.audit set details = details || jsonb_build_object('person', $3::text)
+    where tenant = $1 and details ->> 'person' = $2";
+
 /// Everything of a tenant, in the order of references.
 pub(crate) const REMOVE_TENANT: &[&str] = &[
     "delete from memdir.claims where tenant = $1",

@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod caller;
 mod connections;
+mod ending;
 mod endpoint;
 mod event_body;
 mod guarded;
@@ -42,6 +43,7 @@ use crate::{
     mcp::{McpServer, runtime},
 };
 use axum::Router;
+use ending::EndingState;
 use endpoint::HttpEndpoint;
 use router::router;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -49,7 +51,6 @@ use tokio::{
     net::TcpListener,
     time::{sleep, timeout},
 };
-use tokio_util::sync::CancellationToken;
 
 /// The limits on calls. A call that waits for the lock of a mount occupies a thread and nothing else.
 const CALL_LIMITS: CallLimits = CallLimits {
@@ -63,6 +64,7 @@ const CALL_LIMITS: CallLimits = CallLimits {
 const CALLS_SECS: u64 = 10;
 /// Seconds for which it then waits for connections to close.
 const CLOSE_SECS: u64 = 3;
+
 /// Serves many clients over HTTP, until a signal. Calls `ready` with the address once connections are accepted. `pages` makes the
 /// routes for people.
 pub(crate) fn serve_http(
@@ -89,8 +91,8 @@ async fn serve(
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
     let endpoint = Arc::new(HttpEndpoint::new(server.clone(), options.callers.clone(), options.sessions));
-    let draining = CancellationToken::new();
-    let state = Arc::new(HttpState::new(&options, address, endpoint.clone(), draining.clone()));
+    let ending = EndingState::default();
+    let state = Arc::new(HttpState::new(&options, address, endpoint.clone(), ending.clone()));
     let pages = options.pages.then(|| pages(state.clone()));
     let router = router(state, pages);
     ready(address);
@@ -100,8 +102,15 @@ async fn serve(
             () = server.shutdown.cancelled() => {}
         }
     };
+    let until = async {
+        until.await;
+        ending.leaving.cancel();
+        // A second signal ends it at once.
+        let _ = timeout(options.leave_after, signal()).await;
+    };
     let graceful = serve_connections(&listener, &router, || endpoint.close_outdated(), until).await;
-    draining.cancel();
+    ending.leaving.cancel();
+    ending.draining.cancel();
     drop(listener);
     let calls = async {
         while server.calls.total() > 0 {

@@ -1364,6 +1364,9 @@ pub(crate) struct Serve {
     /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
     #[arg(long)]
     pub(crate) log_requests: bool,
+    /// Seconds to answer requests after SIGTERM, while /readyz reports 503 so that a proxy uses another replica
+    #[arg(long, value_name = "SECONDS", default_value_t = 3)]
+    pub(crate) leave_after: u64,
 }
 
 /// The database of a team server.
@@ -1464,6 +1467,78 @@ Examples:
     Token {
         #[command(subcommand)]
         what: AdminToken,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Show what a tenant uses, or set its quotas
+    #[command(after_help = "\
+Without an option, the quotas and what is used are shown. A tenant that uses more already keeps it, and cannot grow.
+
+Examples:
+  memdir admin quota --tenant acme
+  memdir admin quota --memories 10000 --bytes 100000000 --tenant acme
+  memdir admin quota --memories none --tenant acme")]
+    Quota {
+        /// Maximum number of files, or `none`
+        #[arg(long, value_name = "N")]
+        memories: Option<String>,
+        /// Maximum size of all files in bytes, or `none`
+        #[arg(long, value_name = "N")]
+        bytes: Option<String>,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Show who changed people, groups, projects, tokens and quotas
+    #[command(after_help = "\
+The log has names and roles, never texts of memories or tokens. Changes of memories are in their history.
+
+Examples:
+  memdir admin audit --tenant acme
+  memdir admin audit --limit 1000 --json --tenant acme")]
+    Audit {
+        /// Maximum number of entries, newest first
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Erase a person: their memories, versions, tokens and roles
+    #[command(after_help = "\
+In memories that the person shared, the changes stay and get another name for the actor. Without --yes, the command
+only reports what would be erased. The receipt does not contain the name. Backups, and the search indexes on the
+disks of replicas, are not covered: delete the cache directory of each replica.
+
+Examples:
+  memdir admin erase-person ada --tenant acme
+  memdir admin erase-person ada --yes --json --tenant acme > receipt.json")]
+    ErasePerson {
+        /// Name of the person
+        person: String,
+        /// Erase for good
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Write a tenant to a file: people, tokens as hashes, memories, versions and history
+    #[command(after_help = "\
+Examples:
+  memdir admin export acme.jsonl --tenant acme")]
+    Export {
+        /// New file to write
+        file: PathBuf,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+    /// Create a tenant from a file of `memdir admin export`
+    #[command(after_help = "\
+The tenant must not exist. Tokens work on only if it has the same name as before.
+
+Examples:
+  memdir admin import acme.jsonl --tenant acme")]
+    Import {
+        /// File to read
+        file: PathBuf,
         #[command(flatten)]
         tenant: TenantArgs,
     },

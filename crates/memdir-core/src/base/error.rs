@@ -104,6 +104,12 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The tenant may not store more.
+    #[error("the quota of the tenant is used up: {limit}")]
+    QuotaExceeded {
+        /// The quota, such as `1000 memories`.
+        limit: String,
+    },
     /// The memory or its mount is read-only.
     #[error("cannot write {:?}: {why}", memory_name(path))]
     ReadOnly {
@@ -208,6 +214,7 @@ impl Error {
             Error::BadEdit { .. } => "bad_edit",
             Error::BadInput { .. } => "bad_input",
             Error::TooLarge { .. } => "too_large",
+            Error::QuotaExceeded { .. } => "quota_exceeded",
             Error::ReadOnly { .. } => "read_only",
             Error::Secret { .. } => "secret",
             Error::Busy { .. } => "busy",
@@ -233,7 +240,9 @@ impl Error {
             | Error::BadInput { .. }
             | Error::TooLarge { .. }
             | Error::Secret { .. } => Remedy::ChangeCall,
-            Error::ReadOnly { .. } | Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } => Remedy::FixSetup,
+            Error::QuotaExceeded { .. } | Error::ReadOnly { .. } | Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } => {
+                Remedy::FixSetup
+            }
             Error::Busy { .. } => Remedy::Retry,
         }
     }
@@ -257,6 +266,7 @@ impl Error {
             Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
             Error::TooLarge { .. } => "Split it into several memories.".into(),
+            Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the value out and say where it is kept instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if it stays locked, look for a suspended process.".into(),
@@ -299,6 +309,7 @@ impl Error {
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
             Error::TooLarge { .. } => "split it into several memories".into(),
+            Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),
             Error::Busy { .. } => "try again; if it stays locked, look for a suspended process".into(),

@@ -10,5 +10,6 @@ mod model;
 mod people;
 mod search;
 mod support;
+mod tenant_data;
 mod tls;
 mod torture;

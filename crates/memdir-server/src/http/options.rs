@@ -2,7 +2,7 @@
 
 use super::{caller::CallerDirectory, request_log::RequestLog};
 use crate::{error::ServeError, oauth::OAuthOptions};
-use std::{fmt, net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 use subtle::ConstantTimeEq as _;
 
 /// The options of the HTTP server.
@@ -31,6 +31,9 @@ pub struct HttpOptions {
     pub sessions: bool,
     /// The log of requests.
     pub log: Option<RequestLog>,
+    /// How long requests are still answered after the server was asked to end, while `/readyz` reports that it is not ready. A proxy needs
+    /// this time to notice it and to use another replica.
+    pub leave_after: Duration,
 }
 
 impl HttpOptions {
@@ -48,6 +51,7 @@ impl HttpOptions {
             burst: 10_000,
             sessions: true,
             log: None,
+            leave_after: Duration::ZERO,
         }
     }
 

@@ -5,6 +5,7 @@ use super::{
     body::{self, BodyBudget, ReservedBody},
     caller::{CallerId, HttpCaller},
     connections::Connection,
+    ending::EndingState,
     endpoint::HttpEndpoint,
     layers::limit_request,
     metrics::{Gauges, HttpMetrics},
@@ -75,12 +76,11 @@ pub(crate) struct HttpState {
     metrics: HttpMetrics,
     log: Option<RequestLog>,
     readiness: Readiness,
-    /// Cancelled when the server has been asked to end: requests that have begun are finished, others are refused.
-    draining: CancellationToken,
+    ending: EndingState,
 }
 
 impl HttpState {
-    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>, draining: CancellationToken) -> Self {
+    pub(super) fn new(options: &HttpOptions, address: SocketAddr, endpoint: Arc<HttpEndpoint>, ending: EndingState) -> Self {
         HttpState {
             access: AccessControl::new(options, address),
             rates: RateLimiter::new(options.per_second, options.burst),
@@ -88,7 +88,7 @@ impl HttpState {
             metrics: HttpMetrics::default(),
             log: options.log.clone(),
             readiness: Readiness::new(options.callers.clone()),
-            draining,
+            ending,
         }
     }
 
@@ -210,7 +210,7 @@ async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Response> {
-    if state.draining.is_cancelled() {
+    if state.ending.draining.is_cancelled() {
         let refused = retry_later(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
         return Err(with_header(refused, header::CONNECTION, "close"));
     }
@@ -223,7 +223,9 @@ async fn authorize(
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }
     request.extensions_mut().insert(AuthorizedCaller(caller));
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    let is_leaving = state.ending.leaving.is_cancelled();
+    Ok(if is_leaving { with_header(response, header::CONNECTION, "close") } else { response })
 }
 
 async fn healthz() -> Response {
@@ -232,7 +234,7 @@ async fn healthz() -> Response {
 
 async fn readyz(State(state): State<Arc<HttpState>>, Extension(connection): Extension<Connection>) -> Result<Response, Response> {
     state.spend(connection.peer().ip(), 1)?;
-    if state.draining.is_cancelled() {
+    if state.ending.leaving.is_cancelled() {
         return Err(text(StatusCode::SERVICE_UNAVAILABLE, "not ready: shutting down"));
     }
     match state.readiness.check().await {
@@ -251,8 +253,11 @@ async fn oauth_metadata(State(state): State<Arc<HttpState>>, uri: Uri) -> Respon
 }
 
 async fn metrics(State(state): State<Arc<HttpState>>) -> Response {
-    let gauges =
-        Gauges { calls: state.endpoint.running_calls(), spaces: state.endpoint.open_spaces(), is_draining: state.draining.is_cancelled() };
+    let gauges = Gauges {
+        calls: state.endpoint.running_calls(),
+        spaces: state.endpoint.open_spaces(),
+        is_draining: state.ending.leaving.is_cancelled(),
+    };
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", state.metrics.to_text(&gauges))
 }
 

@@ -1,5 +1,7 @@
 //! `memdir admin`: manages the database of a team server. Each command is one transaction, which all replicas notice at once.
 
+mod tenant_data;
+
 use crate::{
     args::{Admin as Typed, AdminGroup, AdminPerson, AdminProject, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, Global, TenantArgs},
     exit::Failure,
@@ -54,6 +56,11 @@ pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failur
         AdminWhat::Group { what, tenant } => group(what, &Managed::open(tenant)?),
         AdminWhat::Project { what, tenant } => project(what, &Managed::open(tenant)?),
         AdminWhat::Token { what, tenant } => token(what, &Managed::open(tenant)?, global.agent.as_deref()),
+        AdminWhat::Quota { memories, bytes, tenant } => tenant_data::quota(memories.as_deref(), bytes.as_deref(), &Managed::open(tenant)?),
+        AdminWhat::Audit { limit, tenant } => tenant_data::audit(*limit, &Managed::open(tenant)?),
+        AdminWhat::ErasePerson { person, yes, tenant } => tenant_data::erase_person(person, *yes, &Managed::open(tenant)?),
+        AdminWhat::Export { file, tenant } => tenant_data::export(file, &Managed::open(tenant)?),
+        AdminWhat::Import { file, tenant } => tenant_data::import(file, &Managed::connect(tenant)?),
     }
 }
 
@@ -64,16 +71,22 @@ struct Managed {
 }
 
 impl Managed {
+    /// Opens a tenant that exists.
     fn open(args: &TenantArgs) -> Result<Managed, Failure> {
+        let managed = Managed::connect(args)?;
+        if !managed.database.has_tenant(&managed.tenant)? {
+            return Err(not_found("tenant", &managed.tenant, "list the tenants with: memdir admin tenant list".into()));
+        }
+        Ok(managed)
+    }
+
+    fn connect(args: &TenantArgs) -> Result<Managed, Failure> {
         let Some(tenant) = args.tenant.clone() else {
             let hint = "pass --tenant NAME; list the tenants with: memdir admin tenant list";
             return Err(Failure::Usage { message: "no tenant".into(), hint: hint.into() });
         };
         let settings = database_settings(&args.database)?;
         let database = connect(&settings)?;
-        if !database.has_tenant(&tenant)? {
-            return Err(not_found("tenant", &tenant, "list the tenants with: memdir admin tenant list".into()));
-        }
         Ok(Managed { database, tenant })
     }
 

@@ -13,7 +13,7 @@ use memdir_core::{
 };
 use memdir_postgres::{Database, DatabaseSettings};
 use memdir_server::{HttpOptions, ToolCatalog, ToolFilter};
-use std::{io::Write as _, path::Path, sync::Arc};
+use std::{io::Write as _, path::Path, sync::Arc, time::Duration};
 
 /// A namespace with at least this many memories to index is reported in the log.
 const REPORTED_FILES: usize = 100;
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
         oauth: settings.config.oauth.as_ref().map(oauth::options).transpose()?,
         pages: true,
         log: args.log_requests.then(request_log),
+        leave_after: Duration::from_secs(args.leave_after),
         ..HttpOptions::new(args.http)
     };
     let served = memdir_server::serve_http(ToolCatalog::empty(), options, |address| {

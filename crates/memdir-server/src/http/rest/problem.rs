@@ -95,6 +95,7 @@ impl From<Error> for Problem {
             }
             Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),
             Error::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
+            Error::QuotaExceeded { .. } => (StatusCode::INSUFFICIENT_STORAGE, "quota_error"),
             Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "permission_error"),
             Error::Busy { .. } => {
                 // The message names the directory.

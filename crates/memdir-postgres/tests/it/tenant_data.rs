@@ -1,0 +1,139 @@
+//! What a tenant stores as a whole: quotas, the audit log, erasing a person, moving to another database.
+
+use crate::support::{TENANT, TestDatabase, check_sequences, put, query, text};
+use memdir_core::{ChangeFilter, Store};
+use memdir_postgres::{Database, MemberRole, NamespaceMount, PostgresStore, TenantQuota, TenantUsage};
+
+#[test]
+fn a_quota_refuses_growth_and_nothing_else() {
+    let Some(test) = TestDatabase::new() else { return };
+    let (database, store) = (test.database(), test.store("projects/shop"));
+    put(&store, "a.md", "1234").unwrap();
+    put(&test.store("projects/other"), "b.md", "12").unwrap();
+    assert_eq!(database.quota(TENANT).unwrap(), (TenantQuota::default(), TenantUsage { memories: 2, bytes: 6 }));
+    let quota = TenantQuota { max_memories: Some(2), max_bytes: Some(10) };
+    database.set_quota(TENANT, &quota).unwrap();
+    let refused = put(&store, "c.md", "").unwrap_err();
+    assert_eq!(refused.to_string(), "the quota of the tenant is used up: 2 memories");
+    let refused = put(&store, "a.md", "123456789").unwrap_err();
+    assert_eq!(refused.to_string(), "the quota of the tenant is used up: 10 bytes");
+    assert_eq!(text(&store, "a").as_deref(), Some("1234"), "a refused change leaves everything as it was");
+    // Growth within the quota, and any change that shrinks, also beyond a quota that was lowered.
+    put(&store, "a.md", "12345678").unwrap();
+    database.set_quota(TENANT, &TenantQuota { max_memories: Some(0), max_bytes: Some(1) }).unwrap();
+    put(&store, "a.md", "1234567").unwrap();
+    assert_eq!(database.quota(TENANT).unwrap().1, TenantUsage { memories: 2, bytes: 9 });
+    // Another tenant has its own.
+    database.create_tenant("globex").unwrap();
+    let theirs = PostgresStore::open(database, "globex", &[NamespaceMount::new("", "projects/shop")]).unwrap();
+    put(&theirs, "a.md", "1234567890123").unwrap();
+    assert_eq!(database.quota("globex").unwrap(), (TenantQuota::default(), TenantUsage { memories: 1, bytes: 13 }));
+    check_sequences(&test.url);
+}
+
+/// Ada has memories of her own and shares a project with Ben.
+fn with_people(test: &TestDatabase) -> (PostgresStore, PostgresStore) {
+    let database = test.database();
+    for person in ["ada", "ben"] {
+        database.add_person(TENANT, person).unwrap();
+    }
+    database.add_group(TENANT, "backend").unwrap();
+    database.set_member(TENANT, "backend", "ada", MemberRole::Writer).unwrap();
+    database.add_project(TENANT, "shop", "backend").unwrap();
+    database.add_token(TENANT, "ada", None).unwrap();
+    // The actor of these changes is ada.
+    let (own, shared) = (test.store("people/ada"), test.store("projects/shop"));
+    put(&own, "secret.md", "Ada's first text").unwrap();
+    put(&own, "secret.md", "Ada's text").unwrap();
+    put(&test.store("people/ada/agents/reviewer"), "agent.md", "Of her agent").unwrap();
+    put(&test.store("people/adam"), "other.md", "Of another person").unwrap();
+    put(&shared, "deploy.md", "Never on Fridays").unwrap();
+    (own, shared)
+}
+
+#[test]
+fn the_audit_log_has_every_change_of_the_administration() {
+    let Some(test) = TestDatabase::new() else { return };
+    with_people(&test);
+    let entries = test.database().audit(TENANT, 100).unwrap();
+    let mut shown: Vec<String> = entries.iter().map(|one| format!("{} {}", one.action, one.details)).collect();
+    shown.reverse();
+    let token = shown.pop().unwrap();
+    assert!(token.starts_with("tokens.insert ") && token.contains("\"person\":\"ada\"") && !token.contains("hash"), "{token}");
+    assert_eq!(
+        shown,
+        [
+            r#"tenants.insert {"max_bytes":null,"max_memories":null}"#,
+            r#"people.insert {"person":"ada"}"#,
+            r#"people.insert {"person":"ben"}"#,
+            r#"groups.insert {"name":"backend"}"#,
+            r#"members.insert {"role":"writer","person":"ada","group_name":"backend"}"#,
+            r#"projects.insert {"project":"shop","group_name":"backend"}"#,
+        ]
+    );
+    // The application's role cannot remove it, and another tenant does not see it.
+    let as_app = |sql: &str| query(&test.url, &format!("set role memdir_app; set memdir.tenant = '{TENANT}'; {sql}"));
+    assert!(as_app("delete from memdir.audit").unwrap_err().to_string().contains("db error"));
+    test.database().create_tenant("globex").unwrap();
+    assert_eq!(test.database().audit("globex", 100).unwrap().len(), 1);
+    assert!(test.database().remove_tenant(TENANT).unwrap());
+    assert_eq!(query(&test.url, "select tenant from memdir.audit group by 1").unwrap(), [["globex"]]);
+}
+
+#[test]
+fn an_erased_person_leaves_no_text_and_no_name() {
+    let Some(test) = TestDatabase::new() else { return };
+    let (own, shared) = with_people(&test);
+    let database = test.database();
+    let planned = database.erase_person(TENANT, "ada", false).unwrap();
+    assert_eq!(text(&own, "secret").as_deref(), Some("Ada's text"), "a plan erases nothing");
+    let receipt = database.erase_person(TENANT, "ada", true).unwrap();
+    let numbers = (receipt.namespaces, receipt.memories, receipt.versions, receipt.changes, receipt.tokens, receipt.groups);
+    assert_eq!(numbers, (2, 2, 3, 3, 1, 1));
+    assert_eq!((planned.memories, planned.shared_changes), (receipt.memories, receipt.shared_changes));
+    assert_eq!(text(&own, "secret"), None);
+    assert_eq!(text(&test.store("people/adam"), "other").as_deref(), Some("Of another person"));
+    assert_eq!(text(&shared, "deploy").as_deref(), Some("Never on Fridays"));
+    assert_eq!(shared.changes(&ChangeFilter::default()).unwrap()[0].actor.name, receipt.erased_as);
+    assert_eq!(database.people(TENANT).unwrap().into_keys().collect::<Vec<_>>(), ["ben"]);
+    assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" does not exist in tenant \"acme\"");
+    // No row of any table has the name or the text.
+    for table in
+        ["people", "members", "tokens", "namespaces", "documents", "versions", "changes", "change_files", "claims", "usage", "audit"]
+    {
+        let named = format!(r#"select t::text from memdir.{table} t where t::text ~ '\yada\y' or t::text like '%Ada%'"#);
+        assert_eq!(query(&test.url, &named).unwrap(), Vec::<Vec<String>>::new(), "{table}");
+    }
+    let texts = "select count(*) from memdir.versions where convert_from(bytes, 'UTF8') like '%Ada%'";
+    assert_eq!(query(&test.url, texts).unwrap(), [["0"]]);
+    check_sequences(&test.url);
+}
+
+#[test]
+fn a_tenant_moves_to_another_database() {
+    let (Some(test), Some(other)) = (TestDatabase::new(), TestDatabase::new()) else { return };
+    let (own, _) = with_people(&test);
+    let mut lines = Vec::new();
+    let exported = test.database().export_tenant(TENANT, |line| {
+        lines.push(line.to_owned());
+        Ok(())
+    });
+    assert_eq!(exported.unwrap() as usize, lines.len() - 2);
+    let import = |database: &Database, tenant: &str, lines: &[String]| {
+        let mut lines = lines.iter().cloned();
+        database.import_tenant(tenant, || Ok(lines.next()))
+    };
+    let error = import(other.database(), TENANT, &lines).unwrap_err().to_string();
+    assert_eq!(error, "tenant: \"acme\" exists already; import into another name, or remove it first");
+    let cut = import(other.database(), "moved", &lines[..lines.len() - 1]).unwrap_err().to_string();
+    assert_eq!(cut, "export of a tenant: it was cut off: the last line is missing");
+    assert!(!other.database().has_tenant("moved").unwrap(), "a failed import leaves nothing");
+    import(other.database(), "moved", &lines).unwrap();
+    let moved = PostgresStore::open(other.database(), "moved", &[NamespaceMount::new("", "people/ada")]).unwrap();
+    assert_eq!(text(&moved, "secret"), text(&own, "secret"));
+    assert_eq!(moved.changes(&ChangeFilter::default()).unwrap(), own.changes(&ChangeFilter::default()).unwrap());
+    assert_eq!(other.database().people("moved").unwrap(), test.database().people(TENANT).unwrap());
+    assert_eq!(other.database().tokens("moved").unwrap(), test.database().tokens(TENANT).unwrap());
+    assert_eq!(other.database().quota("moved").unwrap(), test.database().quota(TENANT).unwrap());
+    check_sequences(&other.url);
+}
