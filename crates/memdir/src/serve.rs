@@ -61,7 +61,6 @@ fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, 
         log,
         oauth,
         pages: args.page,
-        log,
         hosts: args.host.clone(),
         origins: args.origin.clone(),
         ..HttpOptions::new(address)

@@ -107,7 +107,7 @@ impl HttpState {
             Err(refused) if refused.status() == StatusCode::SERVICE_UNAVAILABLE => Err(refused),
             Err(refused) => {
                 // A request without a token guesses nothing; clients send one to learn how to authenticate.
-                if request.headers().contains_key(header::AUTHORIZATION) {
+                if headers.contains_key(header::AUTHORIZATION) {
                     self.spend(peer.ip(), WRONG_TOKEN_COST)?;
                 }
                 Err(refused)
@@ -118,8 +118,12 @@ impl HttpState {
 
 /// What the pages use.
 impl HttpState {
-    /// Checks host and origin.
-    pub(crate) fn check_host_and_origin<B>(&self, request: &Request<B>) -> Result<(), Response> {
+    /// Refuses requests that come too late, for another host, or from another origin.
+    pub(crate) fn check_request<B>(&self, request: &Request<B>) -> Result<(), Response> {
+        if self.ending.draining.is_cancelled() {
+            let refused = retry_later(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
+            return Err(with_header(refused, header::CONNECTION, "close"));
+        }
         self.access.check_host_and_origin(request)
     }
 
@@ -210,11 +214,7 @@ async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Response> {
-    if state.ending.draining.is_cancelled() {
-        let refused = retry_later(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
-        return Err(with_header(refused, header::CONNECTION, "close"));
-    }
-    state.access.check_host_and_origin(&request)?;
+    state.check_request(&request)?;
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
     }

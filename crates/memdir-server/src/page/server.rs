@@ -59,7 +59,7 @@ pub(super) async fn enter(
     next: Next,
 ) -> Result<Response, Response> {
     let http = &pages.http;
-    http.check_host_and_origin(&request)?;
+    http.check_request(&request)?;
     http.spend(connection.peer().ip(), 1)?;
     let method = request.method().clone();
     if method != Method::GET && method != Method::POST && method != Method::HEAD {

@@ -4,7 +4,7 @@
 use super::{
     groups::{NATIVE, dialect, native_group},
     live::{LiveSettings, live_space},
-    verified::{self, VerifiedCallers},
+    verified::{self, CallerGrant, VerifiedCallers},
 };
 use crate::{
     config::{OAuthGroup, OAuthSetting, SearchSetting, Settings, TokenSetting},
@@ -24,22 +24,6 @@ use std::{
     io::Write as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-
-/// What a caller has access to, whichever kind of token it has.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct CallerGrant {
-    pub(super) person: String,
-    pub(super) agent: Option<String>,
-    pub(super) projects: Vec<String>,
-    /// Whether the caller may only read.
-    pub(super) read_only: bool,
-}
-
-impl From<&TokenSetting> for CallerGrant {
-    fn from(token: &TokenSetting) -> Self {
-        CallerGrant { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone(), read_only: false }
-    }
-}
 
 /// The callers with tokens of their own, if there are any.
 #[derive(Debug)]

@@ -117,10 +117,6 @@ impl TeamCallers {
 }
 
 impl CallerDirectory for TeamCallers {
-    fn ready(&self) -> Result<(), String> {
-        self.database.check().map_err(|error| error.to_string())
-    }
-
     fn requires_token(&self) -> bool {
         true
     }

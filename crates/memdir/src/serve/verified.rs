@@ -1,11 +1,26 @@
 //! The callers that an identity provider vouches for. A caller has an id while one of its tokens is valid; tokens are not stored.
 
-use super::callers::CallerGrant;
-use crate::config::OAuthGroup;
+use crate::config::{OAuthGroup, TokenSetting};
 use jiff::Timestamp;
 use memdir_core::internal::store::space;
 use memdir_server::{CallerId, VerifiedIdentity, VerifiedToken};
 use std::collections::HashMap;
+
+/// What a caller has access to, whichever kind of token it has.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CallerGrant {
+    pub(super) person: String,
+    pub(super) agent: Option<String>,
+    pub(super) projects: Vec<String>,
+    /// Whether the caller may only read.
+    pub(super) read_only: bool,
+}
+
+impl From<&TokenSetting> for CallerGrant {
+    fn from(token: &TokenSetting) -> Self {
+        CallerGrant { person: token.person.clone(), agent: token.agent.clone(), projects: token.projects.clone(), read_only: false }
+    }
+}
 
 /// Maximum number of callers with valid tokens. Beyond it, the one whose token expires first gets a new id at its next request.
 const MAX_CALLERS: usize = 20_000;

@@ -116,7 +116,7 @@ fn nothing_is_sent_if_one_memory_has_a_secret() {
     fs::write(project.unwrap().join("notes/key.md"), format!("Note.\nThe key is {}.\n", chats::token())).unwrap();
     let shown = team.export(&team.laptop, &["--to-server", "URL"]);
     assert!(!shown.contains(&chats::token()), "{shown}");
-    insta::assert_snapshot!(shown, @r"
+    insta::assert_snapshot!(shown, @"
     -- stderr
     error: nothing was sent: 1 secret: notes/key:2 (github-token)
     hint: remove them from the memories, or allow them in the settings (secrets.allow)
@@ -137,13 +137,18 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     -- exit 3
     ");
     fs::write(team.laptop.path("token"), "mdt_0000000000000000").unwrap();
-    insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @r"
+    insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @"
     -- stderr
     error: the server refused: missing or unknown bearer token (status 401); 0 memories were copied
     hint: pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN
     -- exit 3
     ");
-    insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @"");
+    insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @r#"
+    -- stderr
+    error: "http://memory.example.org" is not the URL of a server
+    hint: use a URL with https, such as https://memory.example.org; http only for this machine
+    -- exit 2
+    "#);
     let url = team.url();
     drop(team.web);
     let gone = team.laptop.run_bare(&["export", "--to-server", &url]);
