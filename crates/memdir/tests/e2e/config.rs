@@ -235,6 +235,76 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
           "from": "default"
         },
         {
+          "name": "oauth.issuer",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.resource",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.audiences",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.read_scope",
+          "value": "memdir:read",
+          "from": "default"
+        },
+        {
+          "name": "oauth.write_scope",
+          "value": "memdir:write",
+          "from": "default"
+        },
+        {
+          "name": "oauth.person_claim",
+          "value": "sub",
+          "from": "default"
+        },
+        {
+          "name": "oauth.groups_claim",
+          "value": "groups",
+          "from": "default"
+        },
+        {
+          "name": "oauth.projects_claim",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.tenant_claim",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.tenant",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.roles_claim",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.client_id",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.client_secret_file",
+          "value": "none",
+          "from": "default"
+        },
+        {
+          "name": "oauth.groups",
+          "value": "none",
+          "from": "default"
+        },
+        {
           "name": "projects",
           "value": "none",
           "from": "default"
