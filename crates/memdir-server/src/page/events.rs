@@ -5,7 +5,7 @@ use crate::{
     http::{InUse, KEEP_ALIVE_SECS, event_stream},
     subscriptions::ResourceEvent,
 };
-use axum::{Extension, response::Response};
+use axum::{Extension, extract::RawQuery, response::Response};
 use bytes::Bytes;
 use std::time::Duration;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
@@ -13,15 +13,22 @@ use tokio::sync::{broadcast::error::RecvError, mpsc};
 /// Milliseconds for which further changes are collected into one event.
 const COLLECT_MILLIS: u64 = 100;
 
-/// Streams an event for every change, until the browser goes or the server ends.
-pub(super) async fn stream(Extension(visit): Extension<Visit>) -> Response {
+/// The beginning of a stream.
+const CONNECTED: &[u8] = b"retry: 3000\n: connected\n\n";
+/// The beginning of a stream for a page that is older than the last change.
+const CONNECTED_LATE: &[u8] = b"retry: 3000\n: connected\n\nevent: change\ndata:\n\n";
+
+/// Streams an event for every change, until the browser goes or the server ends. `since` is the cursor of the page that asks: what changed
+/// between the page and this request is reported too.
+pub(super) async fn stream(Extension(visit): Extension<Visit>, RawQuery(query): RawQuery) -> Response {
     let mut changes = visit.subscriptions.subscribe().await;
+    let is_late = is_later(&visit, query.as_deref().and_then(|query| query.strip_prefix("since="))).await;
     // The space may be closed if others need the room: the browser connects again.
     let (in_use, shutdown) = (visit.in_use.map(InUse::into_stream), visit.shutdown);
     let (sender, receiver) = mpsc::channel(8);
     tokio::spawn(async move {
         let _in_use = in_use;
-        let mut message = Bytes::from_static(b"retry: 3000\n: connected\n\n");
+        let mut message = Bytes::from_static(if is_late { CONNECTED_LATE } else { CONNECTED });
         loop {
             if sender.send(message).await.is_err() {
                 return;
@@ -52,6 +59,14 @@ pub(super) async fn stream(Extension(visit): Extension<Visit>) -> Response {
         }
     });
     event_stream(receiver)
+}
+
+/// Whether there is a change after a cursor.
+async fn is_later(visit: &Visit, since: Option<&str>) -> bool {
+    let Some(since) = since.map(str::to_owned).filter(|since| !since.is_empty()) else { return false };
+    let memdir = visit.space.memdir.clone();
+    let newest = tokio::task::spawn_blocking(move || memdir.store().newest_cursor()).await;
+    matches!(newest, Ok(Ok(newest)) if newest.to_string() != since)
 }
 
 fn name(event: &ResourceEvent) -> String {

@@ -41,7 +41,7 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
     let places = PLACES.iter().filter(|(place, _)| is_shown(place));
     let again = if space.machine.is_some() { "Open the page again with: memdir ui" } else { "Sign in again." };
     let body = html! {
-        body data-base=(context.base) data-again=(again) data-place=(page.place) data-answer[context.is_answer] {
+        body data-base=(context.base) data-again=(again) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
             (SKIP_LINK)
             header.top {
                 nav aria-label="Pages" {

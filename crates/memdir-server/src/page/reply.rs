@@ -18,6 +18,8 @@ pub(super) struct ViewContext<'a> {
     pub(super) csrf: &'a str,
     /// Whether the page answers a form. Such a page cannot be loaded again.
     pub(super) is_answer: bool,
+    /// Where the changes that the page does not show begin.
+    pub(super) cursor: String,
 }
 
 impl ViewContext<'_> {

@@ -212,6 +212,7 @@ function show(html, asked, kind) {
   const focused = named("a, button, summary").find(([, one]) => one === document.activeElement)?.[0];
   main.replaceChildren(...parsed.getElementById("main").childNodes);
   document.title = parsed.title;
+  document.body.dataset.cursor = parsed.body.dataset.cursor ?? "";
   named("details").forEach(([name, one]) => (one.open = open.get(name) ?? one.open));
   if (focused) named("a, button, summary").find(([name]) => name === focused)?.[1].focus({ preventScroll: true });
   showCopyButtons();
@@ -237,7 +238,7 @@ if (window.EventSource && navigator.locks) {
   const loaded = performance.now();
   const listen = (done) => {
     if (hasEnded) return done();
-    const events = new EventSource(`${base}/events`);
+    const events = new EventSource(`${base}/events?since=${document.body.dataset.cursor ?? ""}`);
     const stop = () => {
       events.close();
       done();
