@@ -280,6 +280,39 @@ fn names_with_the_words_of_a_plan_are_read_back() {
     assert!(bytes(top.path()).contains_key("archive/road to rome @ home to sea.md"));
 }
 
+/// A negation, and words that name alternatives, tell two memories apart, however alike they are.
+#[test]
+fn texts_that_say_the_opposite_or_are_about_alternatives_are_not_merged() {
+    let memory = |sentence: &str| {
+        format!(
+            "---\nname: Gateway\n---\n\n{sentence}\nAsk the platform team of the shop before a change of the gateway.\nThe runbook has the details of every step.\n"
+        )
+    };
+    let pair = |one: &str, two: &str| {
+        let (one, two) = (memory(one), memory(two));
+        let (_top, memdir) = store_of([("a.md", one.as_str()), ("b.md", two.as_str())]);
+        let plan = memdir.dream(&Dream::default()).unwrap();
+        plan.operations.into_iter().filter(|operation| operation.action == DreamAction::Merge).count()
+    };
+    let same = "The gateway of the shop accepts unsigned requests.";
+    assert_eq!(pair(same, "The gateway of the shop accepts unsigned requests today."), 1);
+    assert_eq!(pair(same, "The gateway of the shop never accepts unsigned requests."), 0);
+    assert_eq!(pair("The staging gateway of the shop is restarted.", "The production gateway of the shop is restarted."), 0);
+}
+
+/// A newer memory says that one thing took the place of another: an older statement about it gets a note.
+#[test]
+fn what_was_replaced_is_noted_where_it_is_still_named() {
+    let (_top, memdir) = store_of([
+        ("old.md", "---\nmodified: 2026-01-05\n---\n\nNightly deploys are started by Jenkins.\n"),
+        ("past.md", "---\nmodified: 2026-01-05\n---\n\nThe deploys were slow with Jenkins.\n"),
+        ("new.md", "---\nmodified: 2026-05-05\n---\n\nIn May, we moved from Jenkins to Buildkite for all deploys.\n"),
+    ]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let expected = "update old (superseded): old says \"Nightly deploys are started by Jenkins.\"; new is newer and says \"In May, we moved from Jenkins to Buildkite for all deploys.\"";
+    assert_eq!(titles(&plan), [expected]);
+}
+
 /// Two commands under the same words are two facts.
 #[test]
 fn texts_that_differ_in_code_only_are_not_merged() {

@@ -140,6 +140,21 @@ fn a_concurrent_writer_loses_nothing_but_the_words() {
     assert_eq!(desk.caller.memdir.store().damaged_records(), 0);
 }
 
+/// A writer saved the words between the two steps of forgetting: their version is forgotten already, and the change that redacts the
+/// memory has them as the text before it.
+#[test]
+fn what_was_before_a_redaction_is_forgotten_too() {
+    let desk = support::native();
+    let phrase = Phrase::parse("maple street 12").unwrap();
+    desk.text("memory_write", json!({ "path": "log", "content": "Tea at Maple Street 12.\n", "mode": "create" }));
+    let store = desk.caller.memdir.store();
+    assert_eq!(store.forget_in_history(&phrase).unwrap(), 2, "the memory and its entrypoint line");
+    assert_eq!(desk.caller.memdir.forget(&phrase).unwrap().redacted.len(), 2);
+    assert_eq!(files_with(desk.top.path(), &phrase), [""; 0]);
+    assert_eq!(store.count_in_history(&phrase).unwrap(), 0);
+    assert_eq!(desk.file("log.md").unwrap(), "Tea at (forgotten).\n");
+}
+
 #[test]
 fn a_name_is_forgotten_with_its_memory() {
     let desk = written();

@@ -7,7 +7,7 @@
 //! would be one that does not count.
 
 use memdir_core::{
-    Action, Incoming, Memory, MemoryPath, Needle, ToolNames,
+    Action, Actor, Dream, Incoming, Memdir, Memory, MemoryPath, Needle, ToolNames, Write,
     internal::{
         base::{glob::Glob, steps, text::LineCounter},
         entrypoint::{EntrypointFiles, LineChange, Page, plan, plan_many},
@@ -22,6 +22,7 @@ use memdir_core::{
         },
         secrets,
     },
+    testing::RamStore,
 };
 use std::sync::Arc;
 
@@ -122,6 +123,7 @@ const MARKDOWN: &[Hostile] = &[
     ("turns of a chat", |n| repeated("User: a\n\nAssistant: b\n\n", n)),
     ("turns of many speakers", |n| numbered(n, |i| format!("Ann{}: a\n", i % 50))),
     ("one long line", |n| repeated("a", n)),
+    ("sentences on one line", |n| repeated("A bee. ", n)),
     ("words joined by hyphens", |n| repeated("a-", n)),
     ("words joined by slashes", |n| repeated("a/", n)),
     ("camel case", |n| repeated("aB", n)),
@@ -143,6 +145,16 @@ const MARKDOWN: &[Hostile] = &[
 
 const MARKDOWN_PARSERS: &[Parser] = &[
     Parser { name: "parse", bytes: 100_000, run: |text| drop(Memory::parse(text)) },
+    Parser {
+        name: "plan of a dream",
+        bytes: 20_000,
+        run: |text| {
+            let memdir = Memdir::new(Arc::new(RamStore::default()), Actor { name: "ada".into(), session: None });
+            // What a store refuses is not planned either.
+            let _ = memdir.write(&Write::create(path("a"), text));
+            drop(memdir.dream(&Dream::default()).unwrap());
+        },
+    },
     Parser {
         name: "hook",
         bytes: 100_000,

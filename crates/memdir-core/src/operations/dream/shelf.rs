@@ -6,6 +6,7 @@ use crate::{
     base::{
         disk::{self, FileLock, LockWait, Replace},
         error::{Error, Result},
+        limits,
     },
     store::{Change, ChangeFilter, Store, Verb},
 };
@@ -132,9 +133,12 @@ impl DreamShelf {
         &self.dir
     }
 
-    /// Keeps a plan and returns its file.
+    /// Keeps a plan and returns its file. A plan that could not be read again is an error.
     pub fn keep(&self, plan: &DreamPlan) -> Result<PathBuf> {
         let text = render(plan);
+        if text.len() > limits::DREAM_PLAN_BYTES {
+            return Err(Error::TooLarge { what: "the plan".into(), size: text.len() as u64, limit: limits::DREAM_PLAN_BYTES as u64 });
+        }
         let stamp = plan.made.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
         let write = || -> io::Result<PathBuf> {
             disk::create_private_dir(&self.dir)?;

@@ -95,9 +95,9 @@ const REPLACING: [(&str, &str, &str); 6] = [
 fn replaced_terms(material: &Material) -> Vec<DreamOperation> {
     let mut replaced: HashMap<(&str, String), (&MaterialFile, String, String)> = HashMap::new();
     for file in &material.files {
-        for sentence in file.sentences() {
-            if let Some((old, new)) = replacement(&sentence.source) {
-                replaced.entry((file.prefix.as_str(), old)).or_insert((file, new, sentence.source.clone()));
+        for (_, source) in words::sources(file.memory.body()).filter(|(_, source)| may_replace(source)) {
+            if let Some((old, new)) = replacement(source) {
+                replaced.entry((file.prefix.as_str(), old)).or_insert((file, new, source.to_owned()));
             }
         }
     }
@@ -105,6 +105,14 @@ fn replaced_terms(material: &Material) -> Vec<DreamOperation> {
         return Vec::new();
     }
     material.files.iter().filter_map(|file| outdated(file, &replaced)).collect()
+}
+
+/// Whether a sentence has one of the verbs, so that it is worth splitting into words.
+fn may_replace(source: &str) -> bool {
+    let begins =
+        |word: &str, verb: &str| word.as_bytes().get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb.as_bytes()));
+    let mut words = source.split_whitespace().map(|word| word.trim_start_matches(|c: char| !c.is_alphanumeric()));
+    words.any(|word| REPLACING.iter().any(|(verb, ..)| begins(word, verb)))
 }
 
 /// The name of what was replaced, and of what replaced it, in lower case.

@@ -75,7 +75,7 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
     if count > limits::DREAM_OPERATIONS {
         return Err(Error::bad_input("plan", format!("it has {count} operations; the limit is {}", limits::DREAM_OPERATIONS)));
     }
-    let (mut owners, mut size): (HashMap<&MemoryPath, usize>, usize) = Default::default();
+    let mut owners: HashMap<&MemoryPath, usize> = HashMap::new();
     for (number, operation) in (1..).zip(&plan.operations) {
         for path in operation.files() {
             if let Some(other) = owners.insert(path, number) {
@@ -83,11 +83,7 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
                 return Err(in_operation(number, operation, format!("{path} is changed {why}")));
             }
         }
-        let bytes = check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
-        size += bytes + operation.diff.len();
-    }
-    if size > limits::DREAM_PLAN_BYTES {
-        return Err(Error::TooLarge { what: "the plan".into(), size: size as u64, limit: limits::DREAM_PLAN_BYTES as u64 });
+        check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
     }
     check_case(view, plan)
 }

@@ -4,8 +4,11 @@ use crate::{
     base::steps,
     memory::lines::{self, FenceScanner, LineKind},
 };
-use rustc_hash::FxHasher;
-use std::hash::{Hash, Hasher as _};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::{
+    hash::{Hash, Hasher as _},
+    sync::OnceLock,
+};
 
 /// One sentence of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,23 +56,21 @@ impl Token {
 
 /// Splits a body into sentences, outside of code blocks and without headings.
 pub(super) fn sentences(body: &str) -> Vec<Sentence> {
-    let mut out = Vec::new();
+    let parsed = sources(body).map(|(line, source)| Sentence { line, source: source.to_owned(), tokens: tokens(source) });
+    parsed.filter(|sentence| sentence.tokens.iter().any(Token::is_content)).collect()
+}
+
+/// The sources of the sentences of a body, each with its line.
+pub(super) fn sources(body: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fences = FenceScanner::default();
-    for (line, content) in body.lines().enumerate() {
+    let texts = body.lines().enumerate().filter(move |(_, content)| {
         steps::count(content.len());
-        match fences.classify(content) {
-            LineKind::Text if lines::heading(content).is_none() => {}
-            _ => continue,
-        }
+        fences.classify(content) == LineKind::Text && lines::heading(content).is_none()
+    });
+    texts.flat_map(|(line, content)| {
         let content = content.trim().trim_start_matches(['-', '*', '+', '>', '|']).trim();
-        for source in split_sentences(content) {
-            let tokens = tokens(source);
-            if tokens.iter().any(Token::is_content) {
-                out.push(Sentence { line, source: source.to_owned(), tokens });
-            }
-        }
-    }
-    out
+        split_sentences(content).map(move |source| (line, source))
+    })
 }
 
 /// The words in the code blocks of a body.
@@ -85,7 +86,10 @@ fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let end = [". ", "! ", "? "].iter().filter_map(|mark| rest.find(mark)).min().map_or(rest.len(), |at| at + 1);
+        // One look at each byte, however many sentences a line has.
+        let is_end = |pair: &[u8]| matches!(pair, [b'.' | b'!' | b'?', b' ']);
+        let end = rest.as_bytes().windows(2).position(is_end).map_or(rest.len(), |at| at + 1);
+        steps::count(end);
         let (sentence, left) = rest.split_at(end);
         rest = left.trim_start();
         Some(sentence.trim())
@@ -130,18 +134,15 @@ pub(super) fn tokens(sentence: &str) -> Vec<Token> {
 }
 
 fn classify(word: &str, is_code: bool, is_first: bool) -> Token {
-    let lower = word.to_lowercase().replace('’', "'");
+    let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().replace('’', "'") };
     let is_identifier = word.contains(['/', '_', '\\', '@', '#', '$']) || word.trim_matches('.').contains('.') || word.contains("::");
-    let class = if NEGATIONS.contains(&lower.as_str()) || lower.ends_with("n't") {
+    let known = function_words().get(lower.as_str()).copied();
+    let class = if known == Some(TokenClass::Negation) || lower.ends_with("n't") {
         TokenClass::Negation
-    } else if lower.chars().any(|c| c.is_ascii_digit()) || is_identifier || is_code {
+    } else if is_identifier || is_code || lower.bytes().any(|byte| byte.is_ascii_digit()) {
         TokenClass::Fact
-    } else if AFFIRMATIONS.contains(&lower.as_str()) {
-        TokenClass::Affirmation
-    } else if COPULAS.contains(&lower.as_str()) {
-        TokenClass::Copula
-    } else if STOP.binary_search(&lower.as_str()).is_ok() {
-        TokenClass::Stop
+    } else if let Some(known) = known {
+        known
     } else if word.starts_with(char::is_uppercase) && (!is_first || word.chars().skip(1).any(char::is_uppercase)) {
         TokenClass::Name
     } else {
@@ -149,6 +150,21 @@ fn classify(word: &str, is_code: bool, is_first: bool) -> Token {
     };
     let text = if matches!(class, TokenClass::Word | TokenClass::Name) { stem(&lower) } else { lower };
     Token { text, class }
+}
+
+/// The classes of words without content of their own. A table: every word of every memory is looked up in it.
+fn function_words() -> &'static FxHashMap<&'static str, TokenClass> {
+    static WORDS: OnceLock<FxHashMap<&str, TokenClass>> = OnceLock::new();
+    let of = |words: &[&'static str], class| words.iter().map(|word| (*word, class)).collect::<Vec<_>>();
+    WORDS.get_or_init(|| {
+        let lists = [
+            of(&STOP, TokenClass::Stop),
+            of(&COPULAS, TokenClass::Copula),
+            of(&AFFIRMATIONS, TokenClass::Affirmation),
+            of(&NEGATIONS, TokenClass::Negation),
+        ];
+        lists.into_iter().flatten().collect()
+    })
 }
 
 /// Cuts the usual endings of English words: enough to compare, not to search.
@@ -187,7 +203,7 @@ const NEGATIONS: [&str; 8] = ["not", "never", "no", "cannot", "without", "avoid"
 const AFFIRMATIONS: [&str; 4] = ["always", "must", "do", "does"];
 const COPULAS: [&str; 6] = ["is", "are", "was", "were", "equals", "became"];
 
-/// Words without content, sorted.
+/// Words without content.
 const STOP: [&str; 66] = [
     "a", "about", "after", "all", "also", "an", "and", "any", "as", "at", "be", "because", "been", "but", "by", "can", "for", "from",
     "get", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into", "it", "its", "just", "may", "me", "my", "now", "of",
@@ -198,11 +214,6 @@ const STOP: [&str; 66] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stop_words_are_sorted() {
-        assert!(STOP.is_sorted());
-    }
 
     #[test]
     fn a_sentence_has_facts_names_and_polarity() {

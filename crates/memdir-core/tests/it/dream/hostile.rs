@@ -2,10 +2,10 @@
 
 use super::{bytes, store_of};
 use memdir_core::{
-    ApplyDream, Dream, Memdir,
+    Access, Actor, ApplyDream, Dream, DreamShelf, FileStore, Memdir, Mount,
     internal::operations::dream::{parse, render},
 };
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 const FILES: [(&str, &str); 5] = [
     ("MEMORY.md", "# Ours\n"),
@@ -42,6 +42,7 @@ fn hostile_plans_are_refused_and_change_nothing() {
         ("log", format!("## 1. archive log\n\n- move: logs/2026/08/2026-08-30.md@{v} to archive/logs/2026/08/2026-08-30.md\n")),
         ("tests", format!("## 1. archive tests\n\n- move: memory.tests.md@{v} to archive/memory.tests.md\n")),
         ("emptied", format!("## 1. update a\n\n- write: a.md@{v}\n\n{}", text("a.md", "  "))),
+        ("NUL", format!("## 1. update a\n\n- write: a.md@{v}\n\n{}", text("a.md", "a\0b"))),
         ("oversized", format!("## 1. update a\n\n- write: a.md@{v}\n\n{}", text("a.md", &"x".repeat(5 << 20)))),
         ("secret", format!("## 1. update a\n\n- write: a.md@{v}\n\n{}", text("a.md", "key AKIAQ7RHTZW4XNMP2LKD"))),
         ("secret in a name", format!("## 1. move a\n\n- move: a.md@{v} to AKIAQ7RHTZW4XNMP2LKD.md\n")),
@@ -75,6 +76,7 @@ fn hostile_plans_are_refused_and_change_nothing() {
     log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and logs are never changed; nothing was changed
     tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it is the tests file; nothing was changed
     emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
+    NUL: plan: operation 1 (update a): text: the text of a.md contains a NUL character; nothing was changed
     oversized: plan: operation 1 (update a): a has 5242881 bytes; the limit is 4194304; nothing was changed
     secret: plan: operation 1 (update a): line 1 looks like a secret (aws-access-key); nothing was changed
     secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name: it looks like a secret (aws-access-key); nothing was changed
@@ -189,4 +191,39 @@ fn a_list_that_archives_everything_is_refused_when_it_is_applied() {
     let error = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err().to_string();
     assert!(error.starts_with("plan: it changes 40 of 40 memories"), "{error}");
     assert_eq!(bytes(top.path()), before);
+}
+
+/// Only writable mounts that keep an entrypoint are tidied, and nothing moves from one mount to another. A plan has a limited size.
+#[test]
+fn other_mounts_and_endless_plans_are_refused() {
+    let top = tempfile::TempDir::new().unwrap();
+    for (file, text) in [("memory/a.md", "A fact.\n"), ("docs/b.md", "A page.\n"), ("user/c.md", "About Ada.\n")] {
+        crate::project::put(&top.path().join(file), text);
+    }
+    let mount = |prefix: &str, dir: &str| Mount::new(prefix, top.path().join(dir), top.path().join(format!("journal-{dir}")));
+    let docs = Mount { access: Access::ReadOnly, ..mount("docs", "docs") };
+    let store = FileStore::open(&[mount("", "memory"), docs, mount("user", "user")]).unwrap();
+    let memdir = Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None });
+    let refused = |operations: &str| {
+        let plan = parse(&plan_with(operations)).unwrap();
+        memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: Some(100) }).unwrap_err().to_string()
+    };
+    let archive =
+        |number: usize, from: &str, to: &str| format!("## {number}. archive x\n\n- move: {from}.md@{} to {to}.md\n\n", "0".repeat(32));
+    assert_eq!(
+        refused(&archive(1, "docs/b", "docs/archive/b")),
+        "plan: operation 1 (archive docs/b): invalid memory name \"docs/b.md\": it is not in a writable mount that keeps an entrypoint; nothing was changed"
+    );
+    assert_eq!(
+        refused(&archive(1, "a", "user/archive/a")),
+        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is in another mount than the memory; nothing was changed"
+    );
+    let endless: String = (1..=1_001).map(|n| archive(n, &format!("n{n}"), &format!("archive/n{n}"))).collect();
+    assert_eq!(refused(&endless), "plan: it has 1001 operations; the limit is 1000");
+    let (_top, memdir) = store_of([("a.md", "# Only a heading\n")]);
+    let mut plan = memdir.dream(&Dream::default()).unwrap();
+    plan.operations[0].diff = "+x\n".repeat(12 << 20);
+    let shelf = DreamShelf::new(top.path().join("shelf"));
+    assert!(shelf.keep(&plan).unwrap_err().to_string().starts_with("the plan has "));
+    assert_eq!(shelf.plans(memdir.store()).unwrap(), []);
 }

@@ -8,7 +8,7 @@ use super::{
     new_id, not_open,
     record::{ChangePart, Record},
     retain::{FileBody, Rewrite, Texts},
-    write_new,
+    texts as journal_texts, write_new,
 };
 use crate::base::{
     error::{Error, Result},
@@ -106,7 +106,7 @@ impl Journal {
     /// Writes the log anew in memory, without texts that have the words, and without names that have them or are among `names`.
     fn without(&self, phrase: &Phrase, names: &HashSet<String>) -> Result<Rewritten> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
-        let (mut rewrite, mut texts, mut count) = (Rewrite::default(), Texts::default(), 0);
+        let (mut rewrite, mut texts, mut count, mut only_before) = (Rewrite::default(), Texts::default(), 0, 0);
         let mut new_names: HashMap<String, String> = HashMap::new();
         let mut forgotten_files: HashSet<String> = HashSet::new();
         opened.log.pieces(START, opened.covered, &mut |piece| {
@@ -118,9 +118,15 @@ impl Journal {
             }
             let mut bodies = texts.learn(&opened.log, &placed)?;
             let mut record = placed.record.clone();
-            for (file, body) in record.files.iter_mut().zip(&mut bodies) {
+            for (n, (file, body)) in record.files.iter_mut().zip(&mut bodies).enumerate() {
                 let is_forgotten = match body {
-                    FileBody::Text(known) => phrase.is_in(&known.bytes),
+                    FileBody::Text(known) => {
+                        let before = journal_texts::text_before(&opened.log, &placed, n, Some(known))?;
+                        let has_words =
+                            before.is_some_and(|before| phrase.is_in(&before.bytes)) || phrase.is_in(opened.log.payload(&placed, n)?.1);
+                        only_before += usize::from(has_words);
+                        phrase.is_in(&known.bytes)
+                    }
                     FileBody::Removed { last } => {
                         if last.as_ref().is_some_and(|known| phrase.is_in(&known.bytes)) {
                             *last = None;
@@ -157,7 +163,9 @@ impl Journal {
             rewrite.copy(&record, &bodies, Progress::Done);
             Ok(())
         })?;
-        Ok(Rewritten { rewrite, count, files: forgotten_files })
+        // The text before a change is that of another record, which is counted, unless that one is forgotten already. The new log has
+        // only what follows from its own records.
+        Ok(Rewritten { rewrite, count: if count == 0 { only_before } else { count }, files: forgotten_files })
     }
 
     /// The files with damaged bytes that have the words.
