@@ -114,7 +114,9 @@ fn requests(mut client: TcpStream, mut server: UnixStream, next: &Mutex<Option<(
                 if cut == Some(Cut::FreezeAnswer) {
                     let _ = server.write_all(&message);
                 }
-                std::mem::forget((client, server));
+                // The locks of the frozen leader do not exist on the other one, which is the same server here.
+                let _ = server.shutdown(Shutdown::Write);
+                std::mem::forget(client);
                 return;
             }
             if cut == Some(Cut::Answer) {
@@ -144,7 +146,11 @@ fn answers(mut server: UnixStream, mut client: TcpStream, deaf: &AtomicBool, fro
             break;
         }
     }
-    let _ = client.shutdown(Shutdown::Both);
+    if frozen.load(Ordering::SeqCst) {
+        std::mem::forget(client);
+    } else {
+        let _ = client.shutdown(Shutdown::Both);
+    }
 }
 
 /// The database through a proxy.
