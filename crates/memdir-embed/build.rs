@@ -1,9 +1,17 @@
-//! Turns the vocabulary into sorted tables, compiled in as they are: nothing is built when the program starts.
+//! Turns the vocabulary into sorted tables, and the model into the rows that texts can use, compiled in as they are: nothing is built when
+//! the program starts.
 
 use std::{collections::BTreeMap, error::Error, fmt::Write, fs, path::Path};
 
 const MODEL: &str = "model/static-256-int8.bin";
 const VOCAB: &str = "model/vocab.txt";
+/// The layout of the model file: a header, then little-endian numbers. scripts/make-model writes it.
+const HEADER: usize = 56;
+const MAGIC: &[u8; 8] = b"MSTATIC2";
+const DIM: usize = 256;
+/// The first piece that is not a mark of the source model; of the marks, texts use only the unknown piece.
+const FIRST: usize = 999;
+const UNKNOWN: usize = 100;
 
 #[expect(clippy::disallowed_methods, reason = "a build script is told its output directory by the environment, and writes there")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,12 +29,29 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => starts.insert(piece, id),
         };
     }
+    fs::write(Path::new(&std::env::var("OUT_DIR")?).join("model.bin"), used_rows(&model, vocab.lines().count())?)?;
     let fingerprint = blake3::Hasher::new().update(&model).update(vocab.as_bytes()).finalize().to_hex();
-    let mut code = format!("pub(crate) const FINGERPRINT: &str = \"{}\";\n", &fingerprint[..16]);
+    let mut code = format!(
+        "pub(crate) const FINGERPRINT: &str = \"{}\";\npub(crate) const UNKNOWN: u16 = {UNKNOWN};\npub(crate) const FIRST: usize = {FIRST};\n",
+        &fingerprint[..16]
+    );
     write_table(&mut code, "STARTS", &starts)?;
     write_table(&mut code, "CONTINUATIONS", &continuations)?;
     fs::write(Path::new(&std::env::var("OUT_DIR")?).join("tables.rs"), code)?;
     Ok(())
+}
+
+/// The scales, then the rows, of the unknown piece and of all pieces from `FIRST` on. The other marks would be 0.3 MB that no text uses.
+fn used_rows(model: &[u8], pieces: usize) -> Result<Vec<u8>, Box<dyn Error>> {
+    let number = |at: usize| model.get(at..at + 4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize);
+    let rows = HEADER + 4 * pieces;
+    if model.get(..8) != Some(MAGIC) || number(12) != Some(DIM) || number(16) != Some(pieces) || model.len() < rows + DIM * pieces {
+        return Err(format!("{MODEL} is not a model of {pieces} pieces with {DIM} values each").into());
+    }
+    let used = || std::iter::once(UNKNOWN).chain(FIRST..pieces);
+    let scales = used().flat_map(|piece| &model[HEADER + 4 * piece..][..4]);
+    let values = used().flat_map(|piece| &model[rows + DIM * piece..][..DIM]);
+    Ok(scales.chain(values).copied().collect())
 }
 
 /// One table: the texts in order of their bytes, where each ends, its id, the longest other entry it begins with, and

@@ -3,7 +3,7 @@
 
 use crate::{
     cache::WordCache,
-    vocab::{self, FINGERPRINT},
+    vocab::{self, FINGERPRINT, FIRST, UNKNOWN},
     words::for_each_word,
 };
 use memdir_core::{
@@ -15,19 +15,11 @@ use memdir_core::{
 };
 
 const DIM: usize = 256;
-const VOCAB: usize = 30_522;
-/// The offsets of the scales and of the rows in a file of little-endian numbers. model/NOTICE and scripts/make-model describe its
-/// origin.
-const SCALES: usize = 56;
-const ROWS: usize = SCALES + 4 * VOCAB;
+/// The number of rows: the unknown piece, then every piece that is not a mark of the source model.
+const ROWS: usize = 1 + 30_522 - FIRST;
 
-static MODEL: &[u8; ROWS + VOCAB * DIM + 2 * VOCAB] = include_bytes!("../model/static-256-int8.bin");
-
-// A model file of another layout does not compile.
-const _: () = {
-    assert!(matches!(MODEL.first_chunk::<8>(), Some(b"MSTATIC2")));
-    assert!(le_u32(8) == 2 && le_u32(12) == DIM as u32 && le_u32(16) == VOCAB as u32 && le_u32(20) == 3);
-};
+/// A little-endian scale for each row, then the rows. Made by the build script; model/NOTICE and scripts/make-model describe its origin.
+static MODEL: &[u8; ROWS * (4 + DIM)] = include_bytes!(concat!(env!("OUT_DIR"), "/model.bin"));
 
 /// The built-in model for English. Text in other scripts is represented by its characters only.
 pub struct StaticModel {
@@ -133,10 +125,9 @@ impl WordSum for TextSum {
         let simd = Simd::best();
         let mut sum = [0f32; DIM];
         for same in self.pieces.chunk_by(|a, b| a == b) {
-            let piece = same[0] as usize;
-            if piece < VOCAB {
-                let row = &MODEL[ROWS + piece * DIM..][..DIM];
-                simd.add_scaled(&mut sum, bytemuck::cast_slice(row), same.len() as f32 * scale(piece));
+            if let Some(row) = row(same[0]) {
+                let values = &MODEL[4 * ROWS + row * DIM..][..DIM];
+                simd.add_scaled(&mut sum, bytemuck::cast_slice(values), same.len() as f32 * scale(row));
             }
         }
         self.pieces.clear();
@@ -144,10 +135,13 @@ impl WordSum for TextSum {
     }
 }
 
-fn scale(piece: usize) -> f32 {
-    f32::from_bits(le_u32(SCALES + 4 * piece))
+/// The row of a piece, or `None` for marks of the source model and ids that are not in the vocabulary.
+fn row(piece: u32) -> Option<usize> {
+    let piece = piece as usize;
+    if piece == usize::from(UNKNOWN) { Some(0) } else { piece.checked_sub(FIRST - 1).filter(|row| (1..ROWS).contains(row)) }
 }
 
-const fn le_u32(at: usize) -> u32 {
-    u32::from_le_bytes([MODEL[at], MODEL[at + 1], MODEL[at + 2], MODEL[at + 3]])
+fn scale(row: usize) -> f32 {
+    let at = 4 * row;
+    f32::from_le_bytes([MODEL[at], MODEL[at + 1], MODEL[at + 2], MODEL[at + 3]])
 }

@@ -2,8 +2,6 @@
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// The piece of a word that cannot be composed of entries of the vocabulary.
-pub(crate) const UNKNOWN: u16 = 100;
 /// The maximum number of characters of a word; longer ones are unknown.
 const MAX_WORD_CHARS: usize = 100;
 
