@@ -4,13 +4,13 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { base, check, fits, memdir, start, story, watched } from "./browser.mjs";
 
-const CONFIRM = "Apply the checked operations? One undo takes all of them back.";
+const CONFIRM = "Apply the checked operations? One undo reverts all of them.";
 
 await story(async (browser) => {
   const context = await watched(browser);
   const page = await context.newPage();
   await page.goto(start);
-  assert.ok(!(await page.textContent("main")).includes("A plan waits to be applied"));
+  assert.ok(!(await page.textContent("main")).includes("A plan is waiting to be applied"));
 
   // A plan is made by a button and changes nothing.
   const rota = memdir("read", "notes/rota");
@@ -42,7 +42,7 @@ await story(async (browser) => {
 
   // Home shows the plan that waits.
   await page.goto(`${base}/`);
-  await page.click("text=A plan waits to be applied");
+  await page.click("text=A plan is waiting to be applied");
   await page.waitForURL(/dream\/plan-/);
 
   // Keys choose an operation and uncheck it. Changes of others do not take the choice away.

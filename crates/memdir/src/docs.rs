@@ -9,7 +9,7 @@ use crate::{
     exit,
     hosts::HOSTS,
 };
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, Id};
 use memdir_chats::READERS;
 use std::{fmt::Write as _, path::Path};
 
@@ -122,18 +122,19 @@ fn commands() -> String {
     let _ = writeln!(page, "## Global options\n\nEvery command accepts these options.\n");
     command.get_arguments().filter(|arg| arg.is_global_set()).for_each(|arg| option(&mut page, arg));
     let _ = writeln!(page, "\n## Exit status\n\n```text\n{}\n```", exit::STATUSES);
-    visible(&command).iter().for_each(|command| section(&mut page, "memdir", command));
+    let global: Vec<&Id> = command.get_arguments().filter(|arg| arg.is_global_set()).map(Arg::get_id).collect();
+    visible(&command).iter().for_each(|command| section(&mut page, "memdir", command, &global));
     page
 }
 
-/// Writes the section of one command.
-fn section(page: &mut String, parent: &str, command: &Command) {
+/// Writes the section of one command, without the options that every command accepts.
+fn section(page: &mut String, parent: &str, command: &Command, global: &[&Id]) {
     let name = format!("{parent} {}", command.get_name());
     let _ = writeln!(page, "\n## {name}\n\n{}.\n", about(command));
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ").trim());
     let is_own = |arg: &&Arg| {
-        !arg.is_global_set()
+        !global.contains(&arg.get_id())
             && !arg.is_hide_set()
             && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version)
     };
@@ -151,7 +152,7 @@ fn section(page: &mut String, parent: &str, command: &Command) {
         let lines: Vec<&str> = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
         let _ = writeln!(page, "\n```sh\n{}\n```", lines.join("\n"));
     }
-    visible(command).iter().for_each(|command| section(page, &name, command));
+    visible(command).iter().for_each(|command| section(page, &name, command, global));
 }
 
 fn option(page: &mut String, arg: &Arg) {

@@ -192,7 +192,7 @@ pub(super) fn no_session(status: StatusCode) -> Response {
         body {
             main {
                 h1 { "No session" }
-                p { "This link has been used, has expired, or belongs to a server that has ended." }
+                p { "This link has been used, has expired, or belongs to a server that has stopped." }
                 p { "Open the page again with: " code { "memdir ui" } }
             }
         }

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     if found.is_empty() {
         return Err(Failure::Negative {
             code: "not_found",
-            message: "no place has these words".into(),
+            message: "the words were not found".into(),
             hint: "try fewer words; memdir search finds memories by meaning".into(),
         });
     }
@@ -200,7 +200,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
     lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole file", file.display())));
     lines.extend(found.kept.iter().map(|place| format!("stays: {place}")));
     if found.derived > 0 {
-        lines.push("search indexes, vectors and caches  removed and built again".to_owned());
+        lines.push("search indexes, vectors and caches  removed and rebuilt".to_owned());
     }
     lines
 }
@@ -229,7 +229,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("receipt: {}", file.display()))?;
     }
     for similar in &forgot.similar {
-        printer.note(format!("near in meaning, without the words: {similar}"));
+        printer.note(format!("similar in meaning, without the words: {similar}"));
     }
     not_reached(&receipt.not_reached, printer)
 }

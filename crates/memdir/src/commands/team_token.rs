@@ -18,7 +18,7 @@ pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, F
     };
     let invalid = |error: ServeError| Failure::Usage {
         message: error.to_string(),
-        hint: "get a token with: memdir token add PERSON, on the server".into(),
+        hint: "ask the server's operator for a token".into(),
     };
     BearerToken::parse(&text).map_err(invalid)?;
     Ok(text.trim().to_owned())

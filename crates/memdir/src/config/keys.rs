@@ -162,7 +162,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("oauth.tenant_claim", "string", "none", "The claim with the tenant, for a server with a database."),
     key("oauth.tenant", "string", "none", "The tenant of all people on a server with a database, if there is no `oauth.tenant_claim`."),
     key("oauth.roles_claim", "string", "none", "The claim with the person's roles, for a server with a database."),
-    key("oauth.client_id", "string", "none", "The id of the client by which people sign in to the pages of the server."),
+    key("oauth.client_id", "string", "none", "The OAuth client id with which people sign in to the pages of the server."),
     key("oauth.client_secret_file", "path", "none", "File with the secret of that client, if it has one."),
     key("oauth.groups", "array of tables", "none", "The projects of groups, one `[[oauth.groups]]` each."),
     key("oauth.groups.name", "string", "required", "The name of the group, as in the claim."),
@@ -248,7 +248,7 @@ pub(crate) const KEYS: &[Key] = &[
         "`true`",
         "Begins a conversation with how the previous one in this project ended: at most 200 tokens, if conversations are on and it is at most 14 days old.",
     ),
-    key("hooks.remind", "boolean", "`false`", "Without effect: `inbox.ask` replaces it."),
+    key("hooks.remind", "boolean", "`false`", "Has no effect: `inbox.ask` replaces it."),
     key("inbox", "table", "", "Settings of candidates: memories that are proposed because of what happened in conversations."),
     key("inbox.on", "boolean", "`true`", "Looks for candidates in conversations, and mounts the inbox."),
     key(

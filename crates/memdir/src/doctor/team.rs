@@ -46,12 +46,12 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         }
         (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and needs no token")),
         (TeamAccess::NeedsToken, Some(name)) => {
-            let fix = format!("set {name} to your token where {} starts", host.title);
+            let fix = format!("set {name} to your token in the environment of {}", host.title);
             DoctorFinding::note(what, format!("{base} can be reached; {name} is not set here, so the token was not checked"), fix)
         }
         (TeamAccess::NeedsToken, None) => {
-            let sign_in = host.remote.as_ref().map_or("sign in in the host", |remote| remote.sign_in);
-            DoctorFinding::note(what, format!("{base} can be reached; {} signs in by itself", host.title), sign_in)
+            let sign_in = host.remote.as_ref().map_or("sign in from the host", |remote| remote.sign_in);
+            DoctorFinding::note(what, format!("{base} can be reached; {} asks you to sign in", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => DoctorFinding::bad(
             what,

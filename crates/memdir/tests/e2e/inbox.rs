@@ -109,7 +109,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     assert_snapshot!(run(&home, &["inbox", "merge", "inbox/notes/deploy", "feedback/no-force-push"]), @"merged inbox/notes/deploy into feedback/no-force-push (undo: memdir undo [ID])");
     assert_snapshot!(run(&home, &["inbox"]), @"
     -- stderr
-    note: no candidates wait for a decision
+    note: no candidates to review
     ");
     assert_snapshot!(run(&home, &["undo"]), @"undid [ID]: edit feedback/no-force-push and inbox/notes/deploy, by ada, just now (redo: memdir redo [ID])");
     assert_snapshot!(run(&home, &["inbox", "reject", "--all"]), @"rejected inbox/notes/deploy (undo: memdir undo [ID])");
@@ -118,7 +118,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
-    note: no candidates wait for a decision
+    note: no candidates to review
     "#);
     assert_snapshot!(run(&home, &["inbox", "accept", "nothing"]), @r#"
     -- stderr
@@ -675,7 +675,7 @@ fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
     let by_agent = home.tell(&args, home.bare(&args).env("CLAUDECODE", "1").output().unwrap());
     assert_snapshot!(by_agent, @r"
     -- stderr
-    error: only the person can accept a change of a rule, but an agent runs this command (CLAUDECODE is set)
+    error: only a person can accept a change to a rule, but an agent is running this command (CLAUDECODE is set)
     hint: in a terminal of your own, run: memdir inbox accept inbox/push
     -- exit 2
     ");

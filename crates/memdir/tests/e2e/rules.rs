@@ -457,7 +457,7 @@ fn only_a_person_decides() {
     let output = agent.env("CLAUDECODE", "1").output().unwrap();
     assert_snapshot!(home.tell(&[], output), @"
     -- stderr
-    error: only the person can accept a rule, but an agent runs this command (CLAUDECODE is set)
+    error: only a person can accept a rule, but an agent is running this command (CLAUDECODE is set)
     hint: in a terminal of your own, run: memdir rules accept push
     -- exit 2
     ");

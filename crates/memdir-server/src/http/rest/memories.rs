@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const SAVED: &[(StatusCode, &str)] =
-    &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The memory, which is new")];
+    &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The new memory")];
 
 pub(super) struct GetMemory;
 
@@ -53,7 +53,7 @@ pub(super) struct PutMemoryBody {
     /// How `content` is encoded.
     #[serde(default)]
     content_encoding: ContentEncoding,
-    /// What the memory must contain before.
+    /// What the memory must contain before the change.
     precondition: Option<Precondition>,
 }
 

@@ -75,7 +75,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
             p { "It was applied as change " a href=(context.url(&format!("/change/{}", encode(change)))) { (change) } "." }
         }
         @if can_apply {
-            form method="post" action=(context.url("/dream/apply")) data-choice data-confirm="Apply the checked operations? One undo takes all of them back." {
+            form method="post" action=(context.url("/dream/apply")) data-choice data-confirm="Apply the checked operations? One undo reverts all of them." {
                 (layout::form_token(context))
                 input type="hidden" name="plan" value=(opened.name);
                 input type="hidden" name="version" value=(opened.version.to_string());
