@@ -919,7 +919,7 @@ pub(crate) struct InboxAccept {
 pub(crate) struct InboxMerge {
     /// Name of the candidate, with or without `inbox/`
     pub(crate) candidate: String,
-    /// Name of the memory that gets the text
+    /// Name of the memory to add the text to
     #[arg(value_name = "INTO")]
     pub(crate) name: String,
 }

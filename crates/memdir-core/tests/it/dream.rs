@@ -478,7 +478,7 @@ fn a_plan_never_has_what_its_file_cannot_say() {
     let (_top, memdir) = store_of([("road.md", text), ("\u{1680}road.md", text), ("empty.md", "# Idea\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     assert_eq!(titles(&plan), ["archive empty (empty): empty has a heading but no text"]);
-    let note = "omitted proposals: 1; each would write a secret or a read-only or too large file, or has a name that a plan cannot contain";
+    let note = "omitted proposals: 1; they would write a secret, a read-only file or a file over the size limit, or have a name that a plan cannot contain";
     assert_eq!(plan.notes, [note]);
     // Long memories whose parts do not fit into the file of one plan.
     let chapter = |n: usize| format!("## Chapter {n}\n\n{}", "A line of a chapter with a number, which is 4711.\n".repeat(5_000));

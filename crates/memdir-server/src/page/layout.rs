@@ -186,7 +186,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     Reply::Page(Page { status, title: title.to_owned(), place: "", body })
 }
 
-/// The answer to a request without a session. It names no path, so that a stranger learns nothing.
+/// The answer to a request without a session. It names no path, so that it reveals nothing to an unauthenticated client.
 pub(super) fn no_session(status: StatusCode) -> Response {
     let body = html! {
         body {

@@ -83,7 +83,7 @@ impl Managed {
     fn connect(args: &TenantArgs) -> Result<Managed, Failure> {
         let Some(tenant) = args.tenant.clone() else {
             let hint = "pass --tenant NAME; list the tenants with: memdir admin tenant list";
-            return Err(Failure::Usage { message: "--tenant is missing".into(), hint: hint.into() });
+            return Err(Failure::Usage { message: "no tenant is selected".into(), hint: hint.into() });
         };
         let settings = database_settings(&args.database)?;
         let database = connect(&settings)?;

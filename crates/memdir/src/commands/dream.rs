@@ -228,7 +228,7 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
         return Ok(CommandOutput::new(prompt, show_sizes));
     };
     let out_of_range =
-        || Failure::Usage { message: format!("piece {number} does not exist"), hint: format!("use a number from 1 to {total}") };
+        || Failure::Usage { message: format!("piece {number} does not exist"), hint: "list the pieces with: memdir dream --prompt".into() };
     let chosen = number.checked_sub(1).filter(|at| *at < total).ok_or_else(out_of_range)?;
     prompt.pieces = vec![prompt.pieces.swap_remove(chosen)];
     Ok(CommandOutput::new(prompt, |prompt: &DreamPrompt, printer| {

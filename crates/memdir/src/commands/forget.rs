@@ -30,7 +30,7 @@ use std::{
 
 /// The maximum number of lines that are listed for one file.
 const LINES_PER_FILE: usize = 20;
-/// The maximum number of hits that are near in meaning and listed.
+/// The maximum number of hits that are similar in meaning and listed.
 const SIMILAR: usize = 5;
 
 /// The outcome of the command.
@@ -43,7 +43,7 @@ struct Forgot {
     /// The file of the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt_file: Option<PathBuf>,
-    /// Memories that are near in meaning and do not have the words.
+    /// Memories that are similar in meaning and do not have the words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     similar: Vec<String>,
 }
@@ -142,7 +142,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
     }
 }
 
-/// Searches for the words and for their meaning. Returns what is near in meaning and does not have the words.
+/// Searches for the words and for their meaning. Returns what is similar in meaning and does not have the words.
 fn search_again(words: &str, phrase: &Phrase, settings: &Settings, scope: &Scope, receipt: &mut Receipt) -> Result<Vec<String>, Failure> {
     if scope.off.is_some() {
         return Ok(Vec::new());

@@ -137,7 +137,7 @@ pub(crate) const KEYS: &[Key] = &[
         "oauth.audiences",
         "list of strings",
         "none",
-        "Further audiences to accept, for providers whose tokens name the server by an id such as `api://…`.",
+        "Additional audiences to accept, for providers whose tokens name the server by an id such as `api://…`.",
     ),
     key("oauth.read_scope", "string", "`memdir:read`", "The scope that a token needs to read."),
     key(
@@ -249,7 +249,7 @@ pub(crate) const KEYS: &[Key] = &[
         "Begins a conversation with how the previous one in this project ended: at most 200 tokens, if conversations are on and it is at most 14 days old.",
     ),
     key("hooks.remind", "boolean", "`false`", "Has no effect: `inbox.ask` replaces it."),
-    key("inbox", "table", "", "Settings of candidates: memories that are proposed because of what happened in conversations."),
+    key("inbox", "table", "", "Settings of candidates: memories that are proposed from what happened in conversations."),
     key("inbox.on", "boolean", "`true`", "Looks for candidates in conversations, and mounts the inbox."),
     key(
         "inbox.ask",

@@ -27,7 +27,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["tenant", "list"]), @"acme");
     assert_snapshot!(run(&["person", "add", "ada"]), @"
     -- stderr
-    error: no tenant
+    error: no tenant is selected
     hint: pass --tenant NAME; list the tenants with: memdir admin tenant list
     -- exit 2
     ");

@@ -116,7 +116,7 @@ fn select(
         note(
             refused,
             "omitted proposals",
-            "each would write a secret or a read-only or too large file, or has a name that a plan cannot contain",
+            "they would write a secret, a read-only file or a file over the size limit, or have a name that a plan cannot contain",
         ),
         note(over, "proposals for the next plan", "they did not fit into this one"),
     ];

@@ -216,7 +216,7 @@ fn other_mounts_and_endless_plans_are_refused() {
     );
     assert_eq!(
         refused(&archive(1, "a", "user/archive/a")),
-        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is in another mount than the memory; nothing was changed"
+        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is not in the same mount as the memory; nothing was changed"
     );
     let endless: String = (1..=1_001).map(|n| archive(n, &format!("n{n}"), &format!("archive/n{n}"))).collect();
     assert_eq!(refused(&endless), "plan: it has 1001 operations; the limit is 1000");

@@ -48,7 +48,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     Ok(Page::reply("Inbox", "/inbox", body))
 }
 
-/// What the last decision did, with the button that takes it back.
+/// What the last decision did, with an undo button.
 fn decided(context: &ViewContext<'_>, query: &Params) -> Markup {
     let (what, change) = (query.get("done"), query.get("change"));
     html! {

@@ -1,5 +1,5 @@
 //! One dream plan: its operations with their reasons and differences, a checkbox for each, and what applying it did. Applying compares the
-//! version of every file; what changed since is left out and named.
+//! version of every file; what changed since is skipped and reported.
 
 use crate::page::{
     layout::{self, counted},
@@ -193,7 +193,7 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
     Ok(result(context, &opened, &applied))
 }
 
-/// What applying did, with the button that takes it back.
+/// What applying did, with an undo button.
 fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied) -> Reply {
     let title = format!("Applied {} of {}", applied.applied.len(), counted(opened.plan.operations.len(), "operation", "operations"));
     let body = html! {

@@ -1,4 +1,4 @@
-//! The timeline: every change by any actor, newest first, with its diff and a button that takes it back.
+//! The timeline: every change by any actor, newest first, with its diff and an undo button.
 
 use crate::page::{
     layout, lines,
@@ -84,7 +84,7 @@ pub(in crate::page) fn change_list(context: &ViewContext<'_>, changes: &[&Change
     }
 }
 
-/// The button that takes a change back, or makes it again.
+/// The button that undoes or redoes a change.
 fn undo_button(context: &ViewContext<'_>, change: &Change, is_undone: bool) -> Markup {
     let (action, label) = if is_undone { ("/redo", "Redo") } else { ("/undo", "Undo") };
     html! {
