@@ -122,7 +122,7 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
     {
         return Err(Failure::Usage {
             message: format!("only a person can accept a change to a rule, but an agent is running this command ({variable} is set)"),
-            hint: format!("in a terminal of your own, run: memdir inbox accept {candidate}"),
+            hint: format!("run it yourself in a terminal: memdir inbox accept {candidate}"),
         });
     }
     memdir.accept(&path, new_name).map_err(|error| match error {

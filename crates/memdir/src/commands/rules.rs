@@ -105,7 +105,7 @@ fn decide(
     if let Some(variable) = config::agent_variable() {
         return Err(Failure::Usage {
             message: format!("only a person can {verb} a rule, but an agent is running this command ({variable} is set)"),
-            hint: format!("in a terminal of your own, run: {command}"),
+            hint: format!("run it yourself in a terminal: {command}"),
         });
     }
     let name = memdir.name(&MemoryPath::parse(&typed.name)?);
@@ -119,7 +119,7 @@ fn decide(
     if !typed.yes {
         if !output.can_ask() {
             return Err(Failure::Usage {
-                message: format!("{verb} needs confirmation, but standard input is not a terminal"),
+                message: format!("`memdir rules {verb}` needs confirmation, but standard input is not a terminal"),
                 hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),
             });
         }
@@ -178,7 +178,7 @@ pub(super) fn state(rule: &RuleRow) -> String {
         (None, false, RuleOrigin::Own) => String::new(),
         (None, false, RuleOrigin::Repository) => "not accepted (from the repository)".to_owned(),
         (None, false, RuleOrigin::Import) => "not accepted (from an import)".to_owned(),
-        (None, false, RuleOrigin::Pull) => "not accepted (from a pull)".to_owned(),
+        (None, false, RuleOrigin::Pull) => "not accepted (from a git pull)".to_owned(),
     }
 }
 

@@ -164,7 +164,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("oauth.roles_claim", "string", "none", "The claim with the person's roles, for a server with a database."),
     key("oauth.client_id", "string", "none", "The OAuth client id with which people sign in to the pages of the server."),
     key("oauth.client_secret_file", "path", "none", "File with the secret of that client, if it has one."),
-    key("oauth.groups", "array of tables", "none", "The projects of groups, one `[[oauth.groups]]` each."),
+    key("oauth.groups", "array of tables", "none", "Maps groups to projects, one `[[oauth.groups]]` each."),
     key("oauth.groups.name", "string", "required", "The name of the group, as in the claim."),
     key("oauth.groups.projects", "list of strings", "required", "Ids of the projects that the group has access to."),
     key("projects", "array of tables", "none", "Settings of individual projects, one `[[projects]]` each."),

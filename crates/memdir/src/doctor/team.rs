@@ -44,7 +44,7 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         (TeamAccess::Accepted(version), _) if has_token => {
             DoctorFinding::ok(what, format!("{base} runs memdir {version} and accepts the token"))
         }
-        (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and needs no token")),
+        (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and does not require a token")),
         (TeamAccess::NeedsToken, Some(name)) => {
             let fix = format!("set {name} to your token in the environment of {}", host.title);
             DoctorFinding::note(what, format!("{base} can be reached; {name} is not set here, so the token was not checked"), fix)

@@ -247,7 +247,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     ");
     insta::assert_snapshot!(home.run(&["import", "claude-mem"]), @"
     -- stderr
-    error: the path of its database is missing after `claude-mem`
+    error: missing path after `claude-mem`: its database
     hint: for example: memdir import claude-mem ~/.claude-mem/claude-mem.db
     -- exit 2
     ");

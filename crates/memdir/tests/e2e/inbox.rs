@@ -676,7 +676,7 @@ fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
     assert_snapshot!(by_agent, @r"
     -- stderr
     error: only a person can accept a change to a rule, but an agent is running this command (CLAUDECODE is set)
-    hint: in a terminal of your own, run: memdir inbox accept inbox/push
+    hint: run it yourself in a terminal: memdir inbox accept inbox/push
     -- exit 2
     ");
     // Neither does the tool, nor `--all`, which a person may type without having read it.

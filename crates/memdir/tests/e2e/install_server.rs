@@ -136,7 +136,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     insta::assert_snapshot!(install(&["codex", "--server", "http://memory.example.org"]), @r#"
     -- stderr
     error: "http://memory.example.org" is not the URL of a server
-    hint: use a URL with https, such as https://memory.example.org; http only for this machine
+    hint: use an https URL such as https://memory.example.org; http is allowed only for this machine
     -- exit 2
     "#);
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-env", "a b"]), @r#"

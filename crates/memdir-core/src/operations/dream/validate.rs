@@ -200,7 +200,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
         FileKind::Log => "it is a log, and logs are never changed",
         FileKind::Archived => "it is already archived",
         FileKind::Entrypoint | FileKind::Page => "it is the entrypoint or one of its pages, which memdir maintains",
-        FileKind::Tests => "it is the tests file",
+        FileKind::Tests => "it is the file of memory tests",
     };
     Err(Error::bad_path(path.as_str(), what))
 }

@@ -265,7 +265,7 @@ impl RestOperation for GetPrompt {
     type Reply = PromptAnswer;
 
     fn run(call: &RestCall, _: NoQuery, _: NoBody) -> Result<RestReply<PromptAnswer>, Problem> {
-        let none = || Problem::from_status(StatusCode::NOT_FOUND, "this server has no prompt");
+        let none = || Problem::from_status(StatusCode::NOT_FOUND, "this server does not provide a memory section");
         let section = call.section.as_ref().ok_or_else(none)?;
         Ok(RestReply::ok(PromptAnswer { text: section(&call.memdir)? }))
     }

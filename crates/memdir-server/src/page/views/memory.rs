@@ -236,7 +236,7 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
                                     }
                                 },
                                 Some((_, Err(error))) => p.quiet { (error.to_string()) },
-                                None => p.quiet { "It had another name." },
+                                None => p.quiet { "It had a different name." },
                             }
                             p { a href=(context.url(&format!("/change/{}", change.id))) { "The whole change " (change.id.to_string()) } }
                         }

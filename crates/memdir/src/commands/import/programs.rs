@@ -33,7 +33,7 @@ pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
     }
     let name = first.display();
     Err(Failure::Usage {
-        message: format!("the path of {needs} is missing after `{name}`"),
+        message: format!("missing path after `{name}`: {needs}"),
         hint: format!("for example: memdir import {name} {example}"),
     })
 }
