@@ -142,7 +142,7 @@ fn nothing_is_deleted_if_one_of_several_cannot_be() {
     ");
     assert_snapshot!(home.run(&["delete", "a", "notes/"]), @"
     -- stderr
-`memdir rules     error: deleting 1 memory in notes/` needs confirmation, but standard input is not a terminal
+    error: deleting 1 memory in notes/ needs confirmation, but standard input is not a terminal
     hint: add --yes; nothing was deleted
     -- exit 2
     ");

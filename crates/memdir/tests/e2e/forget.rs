@@ -102,7 +102,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     assert!(!files_with(&home.path("home"), &phrase).is_empty(), "a dry run removes nothing");
     assert_snapshot!(run_in(&home, "shop", &["forget", WORDS]), @"
     -- stderr
-`memdir rules     error: forgetting` needs confirmation, but standard input is not a terminal
+    error: forgetting needs confirmation, but standard input is not a terminal
     hint: list the places with --dry-run, then add --yes; nothing was removed
     -- exit 2
     ");

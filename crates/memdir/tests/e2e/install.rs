@@ -77,7 +77,7 @@ fn yes_asks_nothing_and_all_without_it_needs_a_terminal() {
     let shown = home.run_bare(&["install", "--all"]);
     insta::assert_snapshot!(shown, @"
     -- stderr
-`memdir rules     error: --all` needs confirmation, but standard input is not a terminal; --all would install in claude-code, codex, gemini, vscode, opencode, zed
+    error: --all needs confirmation, but standard input is not a terminal; --all would install in claude-code, codex, gemini, vscode, opencode, zed
     hint: add --yes, or --dry-run to show the changes; no file was changed
     -- exit 2
     ");

@@ -449,7 +449,7 @@ fn only_a_person_decides() {
     let home = with_rule(&PUSH.replace("git push*", "git push*\n  strength: deny"));
     assert_snapshot!(home.run_bare(&["rules", "accept", "push"]), @"
     -- stderr
-`memdir rules     error: accept` needs confirmation, but standard input is not a terminal
+    error: `memdir rules accept` needs confirmation, but standard input is not a terminal
     hint: read the rule with `memdir read push`, then run: memdir rules accept push --yes
     -- exit 2
     ");
