@@ -93,7 +93,7 @@ impl ChangeJob<'_> {
 
     fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
-            let why = format!("the connection was lost during the commit ({}); see the history for its id", failure.error);
+            let why = format!("the connection was lost during the commit ({}); look for its id in the history", failure.error);
             return Error::Unavailable { what: format!("it is not known whether change {} was made", change.id), why };
         }
         if failure.kind == FailureKind::Locked {

@@ -119,7 +119,10 @@ fn to_error(error: &tokio_postgres::Error) -> Error {
         return Error::QuotaExceeded { limit: format!("{limit} {what}") };
     }
     if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
-        return Error::Unavailable { what: "the tenant".into(), why: "it does not exist; create it with: memdir admin tenant add NAME".into() };
+        return Error::Unavailable {
+            what: "the tenant".into(),
+            why: "it does not exist; create it with: memdir admin tenant add NAME".into(),
+        };
     }
     // The role of the connections is created with the first schema of a database server.
     if db.code() == &SqlState::INVALID_PARAMETER_VALUE && db.message().starts_with("role ") {

@@ -77,7 +77,10 @@ impl Database {
     /// Creates a tenant from the lines of an export. Fails if the tenant exists. Returns the number of rows.
     pub fn import_tenant(&self, tenant: &str, mut lines: impl FnMut() -> Result<Option<String>>) -> Result<u64> {
         if self.has_tenant(tenant)? {
-            return Err(Error::bad_input("tenant", format!("{tenant:?} already exists; import under another name, or remove the tenant first")));
+            return Err(Error::bad_input(
+                "tenant",
+                format!("{tenant:?} already exists; import under another name, or remove the tenant first"),
+            ));
         }
         let imported = self.block_within(COPY_LIMIT, async {
             let session = self.change_session(tenant, &[]).await?;

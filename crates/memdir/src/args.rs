@@ -322,8 +322,8 @@ Examples:
 pub(crate) struct Write {
     /// Name of the memory, such as notes/deploy
     pub(crate) name: String,
-    /// Text of the memory (`-` for standard input) [default: from --file or standard input; with only
-    /// options for the frontmatter, the text stays]
+    /// Text of the memory (`-` for standard input) [default: from --file or standard input; if only
+    /// frontmatter options are given, the text is kept]
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Read the text from a file (`-` for standard input)
@@ -844,8 +844,8 @@ pub(crate) struct RuleDecision {
 
 /// List proposed memories with their evidence, and accept, merge or reject them
 ///
-/// memdir proposes memories (candidates) because of what happened in conversations: you asked to remember something, rejected an
-/// action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
+/// memdir proposes memories (candidates) from what happened in conversations: you asked the agent to remember something,
+/// rejected an action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
 /// rejected is never proposed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -2163,7 +2163,7 @@ pub(crate) struct BenchServe {
     /// Numbers of concurrent clients
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: Vec<u32>,
-    /// Another server to measure
+    /// URL of another server to measure too
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
     /// File with the bearer token of that server

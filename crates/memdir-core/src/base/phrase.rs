@@ -56,7 +56,10 @@ impl Phrase {
         let built = RegexBuilder::new(&pattern).case_insensitive(true).size_limit(64 << 20).build();
         let pattern = built.map_err(|error| Error::bad_input("words", error.to_string()))?;
         if pattern.is_match(FORGOTTEN.as_bytes()) {
-            return Err(Error::bad_input("words", format!("they occur in {FORGOTTEN}, the placeholder for forgotten words; use other words")));
+            return Err(Error::bad_input(
+                "words",
+                format!("they occur in {FORGOTTEN}, the placeholder for forgotten words; use other words"),
+            ));
         }
         Ok(Phrase { pattern })
     }

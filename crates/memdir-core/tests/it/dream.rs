@@ -126,7 +126,7 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
 
     ## 1. merge notes/deploy into notes/deploy-2
 
-    Why: notes/deploy says nothing that is not in notes/deploy-2
+    Why: notes/deploy adds nothing to notes/deploy-2
 
     - reason: near-duplicate
     - confidence: 95 %

@@ -130,8 +130,7 @@ fn find_route(parts: &Parts) -> Result<(&'static Route, String), Response> {
         allowed.push("GET");
     }
     if allowed.is_empty() {
-        let problem =
-            Problem::from_status(StatusCode::NOT_FOUND, "route not found").with_hint("See /v1/openapi.json for the routes.");
+        let problem = Problem::from_status(StatusCode::NOT_FOUND, "route not found").with_hint("See /v1/openapi.json for the routes.");
         return Err(problem.into_response());
     }
     let allowed = allowed.join(", ");

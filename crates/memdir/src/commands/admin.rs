@@ -167,7 +167,10 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             let has_projects = |row: &GroupRow| row.group == *group && !row.projects.is_empty();
             if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
                 let message = format!("group {group:?} has projects: {}", projects.join(", "));
-                let hint = format!("remove them or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}", projects[0]);
+                let hint = format!(
+                    "remove them or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}",
+                    projects[0]
+                );
                 return Err(Failure::Negative { code: "conflict", message, hint });
             }
             managed.removed("group", group, database.remove_group(tenant, group)?)

@@ -146,7 +146,8 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     let Some(file) = &made.file else {
         if !made.left_out.is_empty() {
-            return printer.line(format!("no plan: 0 of {} can be planned", counted(made.left_out.len() as u64, "operation", "operations")));
+            return printer
+                .line(format!("no plan: 0 of {} can be planned", counted(made.left_out.len() as u64, "operation", "operations")));
         }
         return printer.line(format!("nothing to tidy in {}", counted(made.plan.memories as u64, "memory", "memories")));
     };

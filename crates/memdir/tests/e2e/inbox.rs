@@ -72,7 +72,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "never force push to main"
       when: {command: ["git push --force*"]}
       evidence: chats/claude-code/s.md:12-14
-    inbox/notes/deploy  you asked to remember it, [AGE]
+    inbox/notes/deploy  you asked the agent to remember it, [AGE]
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
@@ -114,7 +114,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     assert_snapshot!(run(&home, &["undo"]), @"undid [ID]: edit feedback/no-force-push and inbox/notes/deploy, by ada, just now (redo: memdir redo [ID])");
     assert_snapshot!(run(&home, &["inbox", "reject", "--all"]), @"rejected inbox/notes/deploy (undo: memdir undo [ID])");
     assert_snapshot!(run(&home, &["inbox", "--all"]), @r#"
-    inbox/rejected/notes/deploy  rejected, you asked to remember it, [AGE]
+    inbox/rejected/notes/deploy  rejected, you asked the agent to remember it, [AGE]
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr

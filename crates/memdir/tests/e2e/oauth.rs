@@ -92,7 +92,10 @@ fn every_other_token_is_refused_with_the_reason() {
     assert_eq!(refused(&web, &provider.mint("public", json!({}), &[])), invalid("the algorithm of the token is not accepted"));
     assert_eq!(refused(&web, &provider.mint("stranger", json!({}), &[])), invalid("the signature of the token is not valid"));
     assert_eq!(refused(&web, &provider.mint("rsa", json!({ "kid": "ec-0" }), &[])), invalid("the signature of the token is not valid"));
-    assert_eq!(refused(&web, &provider.mint("rsa", json!({ "crit": ["x"], "x": 1 }), &[])), invalid("the token has unsupported critical extensions"));
+    assert_eq!(
+        refused(&web, &provider.mint("rsa", json!({ "crit": ["x"], "x": 1 }), &[])),
+        invalid("the token has unsupported critical extensions")
+    );
     assert_eq!(refused(&web, "a.b.c"), invalid("the token is not a signed JWT"));
     let (head, rest) = good.split_once('.').unwrap();
     let (_, signature) = rest.split_once('.').unwrap();

@@ -171,11 +171,8 @@ fn grouped(
         }
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
-        let why = format!(
-            "{} is over its budget; the lines that are used least for their size ({}) move to a page",
-            book.name(),
-            lines.len()
-        );
+        let why =
+            format!("{} is over its budget; the lines that are used least for their size ({}) move to a page", book.name(), lines.len());
         operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out

@@ -14,8 +14,7 @@ use memdir_core::{Change, Delete, Memdir, MemoryPath, Role, Version, Write, Writ
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-const SAVED: &[(StatusCode, &str)] =
-    &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The new memory")];
+const SAVED: &[(StatusCode, &str)] = &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The new memory")];
 
 pub(super) struct GetMemory;
 

@@ -62,7 +62,11 @@ pub(crate) struct Fraction(pub(crate) f32);
 impl<'de> Deserialize<'de> for Fraction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f32::deserialize(deserializer)?;
-        if (0.0..=1.0).contains(&number) { Ok(Fraction(number)) } else { Err(D::Error::custom(format!("{number} is not in the range 0 to 1"))) }
+        if (0.0..=1.0).contains(&number) {
+            Ok(Fraction(number))
+        } else {
+            Err(D::Error::custom(format!("{number} is not in the range 0 to 1")))
+        }
     }
 }
 

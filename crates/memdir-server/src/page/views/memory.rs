@@ -159,7 +159,7 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
     Ok(html! {
         section {
             h2 { "Findings" }
-            @if found.is_empty() { p.quiet { "Nothing that it mentions is missing." } }
+            @if found.is_empty() { p.quiet { "Everything that it mentions exists." } }
             @else { ul.findings { @for one in found.iter().take(30) { li { (secrets::redact(one)) } } } }
         }
     })

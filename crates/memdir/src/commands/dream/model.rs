@@ -105,7 +105,7 @@ fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Resul
         "limits: {} s and {:.2} USD in total; the cost is limited only if the program supports it",
         announced.seconds, announced.max_cost_usd
     ))?;
-    printer.note("the texts of your memories are sent to the model of that program; run it with --yes");
+    printer.note("this sends the texts of your memories to that program's model; to run it, add --yes");
     Ok(())
 }
 

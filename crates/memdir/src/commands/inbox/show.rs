@@ -101,7 +101,7 @@ pub(super) fn sentence(decided: &DecidedCandidate) -> String {
 /// Why a candidate is proposed.
 fn reason(kind: Option<CandidateKind>) -> &'static str {
     match kind {
-        Some(CandidateKind::Remember) => "you asked to remember it",
+        Some(CandidateKind::Remember) => "you asked the agent to remember it",
         Some(CandidateKind::Denied) => "you stopped an action",
         Some(CandidateKind::Repeat) => "you said it in several conversations",
         Some(CandidateKind::Scar) => "a command failed, another one worked",
