@@ -82,7 +82,7 @@ await story(async (browser) => {
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/blank"), /# Plans/);
   await page.goto(`${base}/dream`);
-  assert.equal(await page.textContent(".tag"), "waits", "an undone plan waits again");
+  assert.equal(await page.textContent(".tag"), "waiting", "an undone plan is waiting again");
 
   // Two tabs with one plan: the second one is refused and changes nothing.
   await page.click("text=Make a plan");

@@ -120,9 +120,9 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     - memories: 4
     - bytes: 288
 
-    > Each operation below is made only if you apply this plan. Delete an operation from its heading to the next one to leave it out.
-    > Change the text in a block to change what is written. The diffs are for reading only.
-    > Apply it with: memdir dream --apply FILE. One `memdir undo` takes all of it back.
+    > Nothing below is done until you apply this plan. To skip an operation, delete it from its heading to the next one.
+    > To change what is written, edit the text in its block. The diffs are for reading only.
+    > Apply the plan with: memdir dream --apply FILE. One `memdir undo` undoes all of it.
 
     ## 1. merge notes/deploy into notes/deploy-2
 

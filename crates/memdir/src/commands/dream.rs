@@ -245,7 +245,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!("{} not in any piece: too many", counted(prompt.left_out as u64, "memory is", "memories are")));
+        printer.note(format!("{} not in any piece: too many memories", counted(prompt.left_out as u64, "memory is", "memories are")));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,

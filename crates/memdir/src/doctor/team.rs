@@ -56,7 +56,7 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         (TeamAccess::Refused(why), _) => DoctorFinding::bad(
             what,
             format!("{base} does not accept the token: {why}"),
-            "get another token, then install again with --token-file FILE",
+            format!("get another token, then {} --token-file FILE", install(&base)),
         ),
         (TeamAccess::Unreachable(why), _) => DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network"),
     }
