@@ -88,7 +88,7 @@ fn lists_of_hosts_are_current() {
     let titles: Vec<String> = READERS.iter().filter(|reader| reader.name != "folder").map(title).collect();
     let titles = list(&titles, "and");
     let guide = read("docs/guides/search-past-conversations.md").to_lowercase();
-    assert!(guide.contains(&format!("## whose conversations {titles}.")), "search-past-conversations.md does not list {titles}");
+    assert!(guide.contains(&format!("## which conversations {titles}.")), "search-past-conversations.md does not list {titles}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "a page is written only on request")]

@@ -82,7 +82,7 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
     let memdir = space.memdir;
     if typed.candidates.len() > 1 && (typed.new_name.is_some() || typed.edit) {
         return Err(Failure::Usage {
-            message: "--as and --edit are for one candidate".into(),
+            message: "--as and --edit require exactly one candidate".into(),
             hint: "accept the candidates one by one".into(),
         });
     }
