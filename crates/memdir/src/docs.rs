@@ -127,14 +127,14 @@ fn commands() -> String {
     page
 }
 
-/// Writes the section of one command, without the options that every command accepts.
+/// Writes the section of one command, without the options of the commands above it.
 fn section(page: &mut String, parent: &str, command: &Command, global: &[&Id]) {
     let name = format!("{parent} {}", command.get_name());
     let _ = writeln!(page, "\n## {name}\n\n{}.\n", about(command));
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ").trim());
     let is_own = |arg: &&Arg| {
-        !global.contains(&arg.get_id())
+        !(arg.is_global_set() && global.contains(&arg.get_id()))
             && !arg.is_hide_set()
             && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version)
     };
@@ -152,7 +152,9 @@ fn section(page: &mut String, parent: &str, command: &Command, global: &[&Id]) {
         let lines: Vec<&str> = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
         let _ = writeln!(page, "\n```sh\n{}\n```", lines.join("\n"));
     }
-    visible(command).iter().for_each(|command| section(page, &name, command, global));
+    let own_global = command.get_arguments().filter(|arg| arg.is_global_set()).map(Arg::get_id);
+    let global: Vec<&Id> = global.iter().copied().chain(own_global).collect();
+    visible(command).iter().for_each(|command| section(page, &name, command, &global));
 }
 
 fn option(page: &mut String, arg: &Arg) {
