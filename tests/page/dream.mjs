@@ -73,7 +73,7 @@ await story(async (browser) => {
   assert.equal(await page.textContent(".tag"), "applied");
   await check(page, "plans");
 
-  // One undo takes all of it back.
+  // One undo reverts all of it.
   await page.click("main ul a.name");
   await page.waitForURL(/dream\/plan-/);
   await page.click("main p a[href*='/change/']");
@@ -102,13 +102,13 @@ await story(async (browser) => {
   assert.match(await page.textContent("ul.notes"), /archive\/notes\/blank/);
   assert.equal(memdir("read", "notes/rota"), rota);
 
-  // A plan whose file was edited meanwhile is not applied as something that nobody read.
+  // A plan whose file was edited meanwhile is not applied without being read again.
   await page.goto(`${base}/dream`);
   await page.click("text=Make a plan");
   await page.waitForURL(/dream\/plan-/);
   const name = new URL(page.url()).pathname.split("/").pop();
   const shelf = join(process.env.MEMDIR_HOME, "dreams", readdirSync(join(process.env.MEMDIR_HOME, "dreams"))[0]);
-  writeFileSync(join(shelf, name), readFileSync(join(shelf, name), "utf8").replace("> Each", "> A remark.\n> Each"));
+  writeFileSync(join(shelf, name), readFileSync(join(shelf, name), "utf8").replace("> Nothing", "> A remark.\n> Nothing"));
   await page.click("button.main");
   await page.waitForSelector("p.error");
   assert.match(await page.textContent("p.error"), /changed since you opened it/);

@@ -134,7 +134,8 @@ fn section(page: &mut String, parent: &str, command: &Command, global: &[&Id]) {
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ").trim());
     let is_own = |arg: &&Arg| {
-        !(arg.is_global_set() && global.contains(&arg.get_id()))
+        let is_inherited = arg.is_global_set() && global.contains(&arg.get_id());
+        !is_inherited
             && !arg.is_hide_set()
             && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version)
     };
