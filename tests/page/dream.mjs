@@ -4,13 +4,13 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { base, check, fits, memdir, start, story, watched } from "./browser.mjs";
 
-const CONFIRM = "Apply the checked operations? One undo takes all of them back.";
+const CONFIRM = "Apply the checked operations? One undo reverts all of them.";
 
 await story(async (browser) => {
   const context = await watched(browser);
   const page = await context.newPage();
   await page.goto(start);
-  assert.ok(!(await page.textContent("main")).includes("A plan waits to be applied"));
+  assert.ok(!(await page.textContent("main")).includes("A plan is waiting to be applied"));
 
   // A plan is made by a button and changes nothing.
   const rota = memdir("read", "notes/rota");
@@ -42,7 +42,7 @@ await story(async (browser) => {
 
   // Home shows the plan that waits.
   await page.goto(`${base}/`);
-  await page.click("text=A plan waits to be applied");
+  await page.click("text=A plan is waiting to be applied");
   await page.waitForURL(/dream\/plan-/);
 
   // Keys choose an operation and uncheck it. Changes of others do not take the choice away.
@@ -73,7 +73,7 @@ await story(async (browser) => {
   assert.equal(await page.textContent(".tag"), "applied");
   await check(page, "plans");
 
-  // One undo takes all of it back.
+  // One undo reverts all of it.
   await page.click("main ul a.name");
   await page.waitForURL(/dream\/plan-/);
   await page.click("main p a[href*='/change/']");
@@ -82,7 +82,7 @@ await story(async (browser) => {
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/blank"), /# Plans/);
   await page.goto(`${base}/dream`);
-  assert.equal(await page.textContent(".tag"), "waits", "an undone plan waits again");
+  assert.equal(await page.textContent(".tag"), "waiting", "an undone plan is waiting again");
 
   // Two tabs with one plan: the second one is refused and changes nothing.
   await page.click("text=Make a plan");
@@ -102,13 +102,13 @@ await story(async (browser) => {
   assert.match(await page.textContent("ul.notes"), /archive\/notes\/blank/);
   assert.equal(memdir("read", "notes/rota"), rota);
 
-  // A plan whose file was edited meanwhile is not applied as something that nobody read.
+  // A plan whose file was edited meanwhile is not applied without being read again.
   await page.goto(`${base}/dream`);
   await page.click("text=Make a plan");
   await page.waitForURL(/dream\/plan-/);
   const name = new URL(page.url()).pathname.split("/").pop();
   const shelf = join(process.env.MEMDIR_HOME, "dreams", readdirSync(join(process.env.MEMDIR_HOME, "dreams"))[0]);
-  writeFileSync(join(shelf, name), readFileSync(join(shelf, name), "utf8").replace("> Each", "> A remark.\n> Each"));
+  writeFileSync(join(shelf, name), readFileSync(join(shelf, name), "utf8").replace("> Nothing", "> A remark.\n> Nothing"));
   await page.click("button.main");
   await page.waitForSelector("p.error");
   assert.match(await page.textContent("p.error"), /changed since you opened it/);

@@ -113,7 +113,7 @@ fn existing_tables(database: &Database, path: &Path) -> Result<Vec<(&'static Tab
         }
     }
     if tables.is_empty() {
-        let why = "it has no table of claude-mem (observations, session_summaries)";
+        let why = "it has none of claude-mem's tables (observations, session_summaries)";
         return Err(Error::bad_input(path.display().to_string(), why));
     }
     Ok(tables)

@@ -62,7 +62,7 @@ impl Vectors {
                 Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                     let newer = FileList::read(dir, embedder, dim)?;
                     if newer == list {
-                        return Err(corrupt(dir, "a file of rows is missing"));
+                        return Err(corrupt(dir, "a row file is missing"));
                     }
                     list = newer;
                 }
@@ -171,7 +171,7 @@ impl Vectors {
     pub fn verify(&self) -> Result<()> {
         match self.files.iter().all(|f| f.rows.is_whole()) {
             true => Ok(()),
-            false => Err(corrupt(&self.dir, "the checksum of a file of rows is wrong")),
+            false => Err(corrupt(&self.dir, "the checksum of a row file is wrong")),
         }
     }
 

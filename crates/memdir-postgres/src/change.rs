@@ -58,7 +58,7 @@ enum Attempt {
 }
 
 impl ChangeJob<'_> {
-    /// Makes the change. After a temporary failure everything is done again, the plan included. If the outcome of a commit is not known,
+    /// Makes the change. After a temporary failure everything is retried, including the plan. If the outcome of a commit is unknown,
     /// the next attempt looks for the change's id under the same locks: no transaction of this change can still be running then.
     pub(crate) fn run(&self, plan: &mut Plan<'_>) -> Result<Change> {
         let mut pauses = Pauses::new(self.database.retry_for());
@@ -93,7 +93,7 @@ impl ChangeJob<'_> {
 
     fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
-            let why = format!("the connection was lost during the commit ({}); see the history for its id", failure.error);
+            let why = format!("the connection was lost during the commit ({}); look for its id in the history", failure.error);
             return Error::Unavailable { what: format!("it is not known whether change {} was made", change.id), why };
         }
         if failure.kind == FailureKind::Locked {
@@ -147,7 +147,7 @@ impl ChangeJob<'_> {
         }
         let view = PlanView { job: self, client, failed: RefCell::new(None) };
         let planned = plan(&view);
-        // A plan may go on after a read failed, with less than there is.
+        // A plan may continue after a failed read, with incomplete data.
         if let Some(failure) = view.failed.into_inner() {
             return Err(failure);
         }

@@ -30,11 +30,11 @@ pub struct DatabaseSettings {
     pub url: String,
     /// The maximum number of connections for changes; reads have as many of their own.
     pub connections: usize,
-    /// After this time the server ends a statement.
+    /// Time limit of a statement, after which the server cancels it.
     pub statement_timeout: Duration,
     /// After this time the server ends a transaction whose replica does nothing, for example because it is frozen.
     pub idle_timeout: Duration,
-    /// For how long work is tried again after a connection was lost or the server was restarted.
+    /// How long work is retried after a connection was lost or the server was restarted.
     pub retry_for: Duration,
     /// A PEM file of certificate authorities, if the server's certificate is not signed by a public one.
     pub root_certificates: Option<PathBuf>,

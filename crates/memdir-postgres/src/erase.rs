@@ -1,5 +1,5 @@
 //! Erasing a person: their own namespaces with all texts, versions and history, their tokens and roles. In namespaces that they shared, the
-//! changes stay and get another name for the actor. One transaction: all of it or nothing.
+//! changes stay, under another actor name. All of it is one transaction.
 
 use crate::{change::lock_namespaces, database::Database, failure::Failure, sql};
 use deadpool_postgres::Object;
@@ -43,7 +43,7 @@ impl Database {
         let erased_as = format!("erased-{id}");
         self.administer_or_undo(tenant, is_done, async |client| {
             if client.query_opt(sql::HAS_PERSON, &[&tenant, &person]).await?.is_none() {
-                return Err(Error::bad_input("person", format!("{person:?} does not exist in tenant {tenant:?}")).into());
+                return Err(Error::bad_input("person", format!("{person:?} not found in tenant {tenant:?}")).into());
             }
             erase(client, (tenant, person), &own, &erased_as, is_done).await
         })

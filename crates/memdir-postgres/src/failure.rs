@@ -1,4 +1,4 @@
-//! What went wrong in the database, and whether the same work may be tried again.
+//! What went wrong in the database, and whether the same work may be retried.
 
 use deadpool_postgres::{PoolError, TimeoutType};
 use memdir_core::Error;
@@ -15,7 +15,7 @@ pub(crate) struct Failure {
 /// What a failure says about the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// It failed for good.
+    /// A permanent failure.
     Final,
     /// The server rolled it back; it may be tried again.
     RolledBack,
@@ -46,7 +46,7 @@ impl Failure {
 }
 
 /// Why a database that was never migrated cannot be used.
-pub(crate) const NO_SCHEMA: &str = "it has no schema of memdir; create it with: memdir admin migrate";
+pub(crate) const NO_SCHEMA: &str = "it does not have memdir's schema; create it with: memdir admin migrate";
 
 fn unavailable(why: String) -> Error {
     Error::Unavailable { what: "the database".into(), why }
@@ -69,7 +69,7 @@ impl From<PoolError> for Failure {
         match error {
             PoolError::Backend(error) => error.into(),
             PoolError::Timeout(TimeoutType::Wait) => {
-                unavailable("all connections are in use; raise the number of connections, or try again".into()).into()
+                unavailable("all connections are in use; try again, or start the server with a higher --connections".into()).into()
             }
             PoolError::Timeout(_) => Failure::disconnected("it did not answer in time"),
             other => unavailable(other.to_string()).into(),
@@ -81,7 +81,7 @@ fn kind(error: &tokio_postgres::Error) -> FailureKind {
     let Some(db) = error.as_db_error() else {
         return if is_connection_error(error) { FailureKind::Disconnected } else { FailureKind::Final };
     };
-    // A fatal error ends the connection: whether a commit was done before is not known.
+    // A fatal error ends the connection: it is unknown whether a commit succeeded before.
     let is_fatal = matches!(db.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
     match db.code() {
         &SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW => FailureKind::Disconnected,
@@ -119,7 +119,10 @@ fn to_error(error: &tokio_postgres::Error) -> Error {
         return Error::QuotaExceeded { limit: format!("{limit} {what}") };
     }
     if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
-        return Error::Unavailable { what: "the tenant".into(), why: "it does not exist; create it first".into() };
+        return Error::Unavailable {
+            what: "the tenant".into(),
+            why: "it does not exist; create it with: memdir admin tenant add NAME".into(),
+        };
     }
     // The role of the connections is created with the first schema of a database server.
     if db.code() == &SqlState::INVALID_PARAMETER_VALUE && db.message().starts_with("role ") {

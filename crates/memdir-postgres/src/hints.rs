@@ -1,6 +1,6 @@
 //! Hints that something changed, so that subscribers need not wait for their next look at the sequence. A hint is sent outside of the
-//! transaction of its change, because NOTIFY inside it serializes commits, and one hint stands for all changes of a moment. Hints may be
-//! late, missing or sent for nothing: only the sequence is right.
+//! transaction of its change, because NOTIFY inside it serializes commits, and one hint covers all changes of a short interval. Hints may be
+//! late, lost or spurious: only the sequence is authoritative.
 
 use crate::tls::DatabaseTls;
 use deadpool_postgres::Pool;

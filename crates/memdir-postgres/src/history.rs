@@ -229,5 +229,5 @@ pub(crate) fn to_name<T: Serialize>(value: &T) -> Result<String, Failure> {
 
 fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, Failure> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
-        .map_err(|_| corrupt(&format!("{name:?} is not known; upgrade memdir")))
+        .map_err(|_| corrupt(&format!("unknown value {name:?}; upgrade memdir")))
 }

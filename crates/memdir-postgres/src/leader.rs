@@ -21,7 +21,7 @@ use tokio_postgres::{Client, Config, Connection, Error, Socket, config::Host, tl
 
 /// The pause before a host that refused is asked again.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
-/// For how long the known leader may answer after another host did. Both accept writes for a moment if a frozen leader goes on.
+/// For how long the known leader may answer after another host did. Both accept writes for a moment if a frozen leader resumes.
 const KNOWN_LEADER_FIRST: Duration = Duration::from_millis(300);
 /// After this time without an answer, the hosts are asked which of them is the leader.
 const LOOK_AFTER: Duration = Duration::from_secs(1);

@@ -12,17 +12,17 @@
 //! 3. The plan is called, its edits are checked and compared with what is stored.
 //! 4. All rows are written and committed in one round trip.
 //!
-//! **Failures.** Only lost connections and the states 57P01 to 57P03, 25006, 40001 and 40P01 are tried again, with growing pauses. If the
+//! **Failures.** Only lost connections and the states 57P01 to 57P03, 25006, 40001 and 40P01 are retried, with growing pauses. If the
 //! connection is lost during the commit, the next attempt takes the same locks and looks for the change's id: a transaction that holds
 //! them has ended by then, so the id is there or the change was not made. Every connection has limits for statements, locks and idle
 //! transactions. A replica that is frozen inside a transaction loses its connection, and with it the locks. If the URL has several hosts,
 //! the one that accepts writes is used, and looked for again when there is no answer (`leader.rs`).
 //!
-//! **Two walls between tenants.** Every statement names the tenant (`sql.rs`). Besides, each transaction sets `memdir.tenant`, and policies of
-//! row-level security show no other rows; without a tenant they show nothing. Connections use the role `memdir_app`, which owns nothing and
+//! **Two layers of tenant isolation.** Every statement names the tenant (`sql.rs`). Besides, each transaction sets `memdir.tenant`, and row-level security
+//! hides all other rows; without a tenant it hides everything. Connections use the role `memdir_app`, which owns nothing and
 //! has grants on the parent tables only: a policy of a parent does not protect direct reads of its partitions.
 //!
-//! **What is not here.** NOTIFY is never sent inside a write transaction: it serializes commits. One hint for all changes of a moment is
+//! **What is not here.** NOTIFY is never sent inside a write transaction: it serializes commits. One hint for all changes of a short interval is
 //! sent after them (`hints.rs`). Full-text search stays with the index
 //! on each replica.
 //!

@@ -34,7 +34,7 @@ impl Database {
         })
     }
 
-    /// Sets the quotas of a tenant. A tenant that uses more already keeps it, and cannot grow.
+    /// Sets the quotas of a tenant. A tenant over its quota keeps what it has, but cannot grow.
     pub fn set_quota(&self, tenant: &str, quota: &TenantQuota) -> Result<()> {
         let limit = |quota: Option<u64>| {
             let too_large = || Error::bad_input("quota", "it is larger than the database can store");

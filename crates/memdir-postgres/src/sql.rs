@@ -1,4 +1,4 @@
-//! Every statement of the store. Each names the tenant itself: row-level security is only the second wall.
+//! Every statement of the store. Each names the tenant itself: row-level security is only the second layer.
 
 /// Sets the tenant until the end of the transaction, for row-level security.
 pub(crate) const SET_TENANT: &str = "select set_config('memdir.tenant', $1, true)";

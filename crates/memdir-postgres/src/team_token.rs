@@ -1,4 +1,4 @@
-//! Tokens of a tenant. A token names its tenant, so that it is looked up behind both walls like everything else: no table and no statement
+//! Tokens of a tenant. A token names its tenant, so that both layers of isolation apply to its lookup too: no table and no statement
 //! sees the tokens of several tenants.
 
 use memdir_core::{Result, internal::store::space};

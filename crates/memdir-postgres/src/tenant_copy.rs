@@ -1,5 +1,5 @@
 //! A tenant as lines of JSON, to move it to another database: people, tokens (as hashes), memories, versions and history. The audit log stays.
-//! An import is one transaction. The last line of a file has the number of rows, so that a file which was cut off is not imported.
+//! An import is one transaction. The last line of a file has the number of rows, so that a truncated file is not imported.
 
 use crate::{database::Database, failure::Failure, sql};
 use deadpool_postgres::Object;
@@ -77,7 +77,10 @@ impl Database {
     /// Creates a tenant from the lines of an export. Fails if the tenant exists. Returns the number of rows.
     pub fn import_tenant(&self, tenant: &str, mut lines: impl FnMut() -> Result<Option<String>>) -> Result<u64> {
         if self.has_tenant(tenant)? {
-            return Err(Error::bad_input("tenant", format!("{tenant:?} exists already; import into another name, or remove it first")));
+            return Err(Error::bad_input(
+                "tenant",
+                format!("{tenant:?} already exists; import under another name, or remove the tenant first"),
+            ));
         }
         let imported = self.block_within(COPY_LIMIT, async {
             let session = self.change_session(tenant, &[]).await?;
@@ -97,15 +100,15 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
     match serde_json::from_str(&first) {
         Ok(CopyLine::MemdirTenant { format: FORMAT, .. }) => {}
         Ok(CopyLine::MemdirTenant { format, .. }) => return Err(invalid(&format!("it has format {format}; upgrade memdir")).into()),
-        _ => return Err(invalid("it does not begin as an export of a tenant does").into()),
+        _ => return Err(invalid("its first line is not the header of a tenant export").into()),
     }
     let (mut batch, mut count) = (Batch::default(), 0);
     loop {
-        let Some(line) = lines()? else { return Err(invalid("it was cut off: the last line is missing").into()) };
+        let Some(line) = lines()? else { return Err(invalid("it is truncated: the last line is missing").into()) };
         match serde_json::from_str(&line).map_err(|error| invalid(&error.to_string()))? {
             CopyLine::Row { table, row } => {
                 let Some(table) = TABLES.into_iter().find(|known| *known == table) else {
-                    return Err(invalid(&format!("it has rows of an unknown table, {table:?}")).into());
+                    return Err(invalid(&format!("it has rows of the unknown table {table:?}")).into());
                 };
                 if batch.table != table || batch.rows.len() > BATCH_BYTES {
                     batch.insert(client).await?;
@@ -117,8 +120,8 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
                 batch.insert(client).await?;
                 return Ok(count);
             }
-            CopyLine::End { rows } => return Err(invalid(&format!("it has {count} rows, and its last line says {rows}")).into()),
-            CopyLine::MemdirTenant { .. } => return Err(invalid("it has two exports").into()),
+            CopyLine::End { rows } => return Err(invalid(&format!("it has {count} rows, but its last line records {rows}")).into()),
+            CopyLine::MemdirTenant { .. } => return Err(invalid("it contains more than one export").into()),
         }
     }
 }
@@ -154,5 +157,5 @@ impl Batch {
 }
 
 fn invalid(why: &str) -> Error {
-    Error::bad_input("export of a tenant", why)
+    Error::bad_input("tenant export", why)
 }

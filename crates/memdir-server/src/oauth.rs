@@ -63,7 +63,7 @@ impl OAuthOptions {
     pub(crate) fn validate(&self) -> Result<(), ServeError> {
         for (name, url) in [("oauth.issuer", &self.issuer), ("oauth.resource", &self.resource)] {
             if !is_safe_url(url) || url.parse::<Uri>().is_ok_and(|uri| uri.query().is_some()) {
-                let why = format!("{name} {url:?} is not valid: use a URL with https, without a query; http only for loopback");
+                let why = format!("{name} {url:?} is not valid: use an https URL without a query; http is allowed only for loopback");
                 return Err(ServeError::OAuth(why));
             }
         }

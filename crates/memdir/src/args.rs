@@ -322,8 +322,8 @@ Examples:
 pub(crate) struct Write {
     /// Name of the memory, such as notes/deploy
     pub(crate) name: String,
-    /// Text of the memory (`-` for standard input) [default: from --file or standard input; with only
-    /// options for the frontmatter, the text stays]
+    /// Text of the memory (`-` for standard input) [default: from --file or standard input; if only
+    /// frontmatter options are given, the text is kept]
     #[arg(allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Read the text from a file (`-` for standard input)
@@ -593,7 +593,7 @@ pub(crate) struct Log {
     /// Text of the entry (`-` for standard input); the time of day is added
     #[arg(required_unless_present = "status")]
     pub(crate) text: Vec<String>,
-    /// Show how far the logs were distilled into memories, and when that is due
+    /// Show how far the logs were distilled into memories, and when the next distillation is due
     #[arg(long, conflicts_with = "text")]
     pub(crate) status: bool,
     /// Prefix of the mount to log to
@@ -613,7 +613,7 @@ Examples:
   memdir dream
   memdir dream --apply latest
   memdir dream --status
-  memdir dream --logs                    only what finished days of the log hold
+  memdir dream --logs                    plan only how finished days of the log become memories
   memdir dream --with claude             show what would be sent to Claude Code, and its size
   memdir dream --with claude --yes       let its model propose operations, as a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
@@ -637,7 +637,7 @@ pub(crate) struct Dream {
     /// With --prompt: the piece to print
     #[arg(long, value_name = "N", requires = "prompt")]
     pub(crate) piece: Option<usize>,
-    /// Make a plan of the operations that a model returned as JSON (`-` for standard input)
+    /// Make a plan from the operations that a model returned as JSON (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "dream_action")]
     pub(crate) operations: Option<PathBuf>,
     /// Let the model of this agent program propose operations; without --yes, only show the command and the size
@@ -699,7 +699,7 @@ pub(crate) struct Check {
     /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Compare a range of commits with the memories instead: which may be outdated, and which rules concern the changed files
+    /// Check a range of commits instead: which memories may be outdated, and which rules concern the changed files
     #[arg(long, value_name = "BASE..HEAD", conflicts_with = "fix")]
     pub(crate) diff: Option<String>,
     /// Output format of --diff
@@ -777,16 +777,17 @@ pub(crate) struct Recall {
 /// Run past conversations against today's memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-For each message of yours: what would be recalled. For each tool call: which
-rules would fire. Reads archived conversations (`memdir chats on`), changes
-nothing, and gives the same result for the same conversations and memories.
+Shows what would be recalled for each of your messages, and which rules would
+fire at each tool call. Reads archived conversations (`memdir chats on`),
+changes nothing, and gives the same result for the same conversations and
+memories.
 
 Examples:
   memdir replay
   memdir replay --since 2w --explain
   memdir replay --all-projects --json")]
 pub(crate) struct Replay {
-    /// Replay conversations with messages after this: a period such as 90d or 12w, or a date
+    /// Replay only conversations updated since then: a period such as 90d or 12w, or a date
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     pub(crate) since: String,
     /// Include the conversations of other projects
@@ -843,8 +844,8 @@ pub(crate) struct RuleDecision {
 
 /// List proposed memories with their evidence, and accept, merge or reject them
 ///
-/// memdir proposes memories (candidates) because of what happened in conversations: you asked to remember something, rejected an
-/// action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
+/// memdir proposes memories (candidates) from what happened in conversations: you asked the agent to remember something,
+/// rejected an action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
 /// rejected is never proposed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -885,7 +886,7 @@ Examples:
   memdir inbox reject feedback/no-force-push
   memdir inbox reject --all")]
     Reject(InboxReject),
-    /// Decide about one candidate after the other, with one key each
+    /// Go through the candidates one by one and decide with single keys
     #[command(after_help = "\
 Examples:
   memdir inbox review")]
@@ -918,7 +919,7 @@ pub(crate) struct InboxAccept {
 pub(crate) struct InboxMerge {
     /// Name of the candidate, with or without `inbox/`
     pub(crate) candidate: String,
-    /// Name of the memory that gets the text
+    /// Name of the memory to add the text to
     #[arg(value_name = "INTO")]
     pub(crate) name: String,
 }
@@ -1328,7 +1329,7 @@ pub(crate) struct Mcp {
 /// Serve the memories of a team from a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Any number of replicas may serve one database; a proxy in front of them does TLS. People, groups, projects and
+Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People, groups, projects and
 tokens are managed with `memdir admin`. The path /readyz reports whether the database can be reached.
 
 Examples:
@@ -1340,10 +1341,10 @@ pub(crate) struct Serve {
     /// Address to serve HTTP on: MCP at the path /mcp, REST below /v1, the page for people at /ui
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7337")]
     pub(crate) http: std::net::SocketAddr,
-    /// Memory in MiB for open search indexes; beyond it, those used longest ago are closed
+    /// Memory in MiB for open search indexes; above it, the least recently used are closed
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Connections to the database for changes; as many again for reads
+    /// Maximum number of database connections for changes; reads have as many of their own
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
     /// Serve only these tools
@@ -1364,7 +1365,7 @@ pub(crate) struct Serve {
     /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
     #[arg(long)]
     pub(crate) log_requests: bool,
-    /// Seconds to answer requests after SIGTERM, while /readyz reports 503 so that a proxy uses another replica
+    /// Seconds to keep answering after SIGTERM, while /readyz reports 503 so that a proxy uses another replica
     #[arg(long, value_name = "SECONDS", default_value_t = 3)]
     pub(crate) leave_after: u64,
 }
@@ -1375,7 +1376,7 @@ pub(crate) struct DatabaseArgs {
     /// URL of the PostgreSQL database [env: DATABASE_URL]
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) database: Option<String>,
-    /// PEM file of certificate authorities for sslmode=require [default: public ones]
+    /// PEM file of certificate authorities for sslmode=require [default: public authorities]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) database_ca: Option<PathBuf>,
 }
@@ -1383,8 +1384,8 @@ pub(crate) struct DatabaseArgs {
 /// Manage the database, tenants, people and tokens of a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A tenant has people, groups and projects. A project belongs to a group; the role of a person in the group
-(reader, writer, reviewer, admin) is that in its projects. All commands need the URL of the database.
+A tenant has people, groups and projects. A project belongs to a group. A person's role in the group (reader,
+writer, reviewer, admin) applies to all its projects. All commands need the URL of the database.
 
 Examples:
   memdir admin migrate
@@ -1408,7 +1409,7 @@ Examples:
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Add, list and remove tenants: organizations whose data no other one sees
+    /// Add, list and remove tenants: organizations with separate data
     #[command(after_help = "\
 Examples:
   memdir admin tenant add acme
@@ -1472,7 +1473,7 @@ Examples:
     },
     /// Show what a tenant uses, or set its quotas
     #[command(after_help = "\
-Without an option, the quotas and what is used are shown. A tenant that uses more already keeps it, and cannot grow.
+Without options, shows the quotas and the current use. A tenant over its quota keeps what it has, but cannot grow.
 
 Examples:
   memdir admin quota --tenant acme
@@ -1504,8 +1505,8 @@ Examples:
     },
     /// Erase a person: their memories, versions, tokens and roles
     #[command(after_help = "\
-In memories that the person shared, the changes stay and get another name for the actor. Without --yes, the command
-only reports what would be erased. The receipt does not contain the name. Backups, and the search indexes on the
+In shared memories, the changes of the person stay, under another actor name. Without --yes, the command only
+reports what would be erased. The receipt does not contain the name. Backups, and the search indexes on the
 disks of replicas, are not covered: delete the cache directory of each replica.
 
 Examples:
@@ -1514,13 +1515,13 @@ Examples:
     ErasePerson {
         /// Name of the person
         person: String,
-        /// Erase for good
+        /// Erase permanently; without it, only report what would be erased
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Write a tenant to a file: people, tokens as hashes, memories, versions and history
+    /// Export a tenant to a file: people, hashes of tokens, memories, versions and history
     #[command(after_help = "\
 Examples:
   memdir admin export acme.jsonl --tenant acme")]
@@ -1532,7 +1533,7 @@ Examples:
     },
     /// Create a tenant from a file of `memdir admin export`
     #[command(after_help = "\
-The tenant must not exist. Tokens work on only if it has the same name as before.
+The tenant must not exist. Its tokens stay valid only if it keeps its name.
 
 Examples:
   memdir admin import acme.jsonl --tenant acme")]
@@ -1547,7 +1548,7 @@ Examples:
 /// The tenant that is managed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TenantArgs {
-    /// Tenant
+    /// Name of the tenant
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) tenant: Option<String>,
     #[command(flatten)]
@@ -1576,7 +1577,7 @@ Examples:
     Remove {
         /// Name of the tenant
         tenant: String,
-        /// Also remove its memories and their history, for good
+        /// Also remove its memories and their history, permanently
         #[arg(long)]
         with_memories: bool,
     },
@@ -1706,7 +1707,7 @@ Examples:
   memdir ui --no-open --port 7338
   memdir ui --no-open --json")]
 pub(crate) struct Ui {
-    /// Port on 127.0.0.1 [default: any free one]
+    /// Port on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
     /// Do not start a browser
@@ -1728,13 +1729,13 @@ Examples:
   memdir view -o memory.html
   memdir view -o memory.html --include user")]
 pub(crate) struct View {
-    /// File to write; - for standard output
+    /// File to write (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// Prefixes of other mounts to include
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) include: Vec<String>,
-    /// Overwrite the file
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -1834,7 +1835,7 @@ pub(crate) struct Install {
     /// What to do about the host's own memory [default: ask; without a terminal, nothing]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
-    /// Connect HOST to this team server, as a second server beside memdir's own [default: sign in in the host]
+    /// Connect HOST to this team server, beside memdir's own server; without a token option, you sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
     /// File with the token of the team server, which is copied into the host's settings; `-` to type it
@@ -1992,9 +1993,9 @@ Formats: files of `memdir export`, directories of Markdown, the JSONL graph of
 server-memory, exports of mem0 and OpenMemory, and unpacked data exports of
 ChatGPT and Claude (conversations become logs).
 
-Two programs are named before the path: `claude-mem` with its database, and
-`basic-memory` with the directory of its notes. A file with such a name is
-imported as ./claude-mem.
+For two programs, put the name before the path: `claude-mem` and its database,
+or `basic-memory` and the directory of its notes. To import a file that is
+called claude-mem, write ./claude-mem.
 
 Examples:
   memdir import memories.md --dry-run
@@ -2005,7 +2006,7 @@ pub(crate) struct Import {
     /// Files and directories (`-` for standard input), or a program and its files
     #[arg(value_name = "FROM", required = true)]
     pub(crate) from: Vec<PathBuf>,
-    /// Import only this project of claude-mem (repeatable)
+    /// Import only this project of claude-mem; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) from_project: Vec<String>,
     /// Topic or mount to import into
@@ -2162,7 +2163,7 @@ pub(crate) struct BenchServe {
     /// Numbers of concurrent clients
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: Vec<u32>,
-    /// Another server to measure
+    /// URL of another server to measure too
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
     /// File with the bearer token of that server

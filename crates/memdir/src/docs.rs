@@ -9,7 +9,7 @@ use crate::{
     exit,
     hosts::HOSTS,
 };
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, Id};
 use memdir_chats::READERS;
 use std::{fmt::Write as _, path::Path};
 
@@ -88,7 +88,7 @@ fn lists_of_hosts_are_current() {
     let titles: Vec<String> = READERS.iter().filter(|reader| reader.name != "folder").map(title).collect();
     let titles = list(&titles, "and");
     let guide = read("docs/guides/search-past-conversations.md").to_lowercase();
-    assert!(guide.contains(&format!("## whose conversations {titles}.")), "search-past-conversations.md does not list {titles}");
+    assert!(guide.contains(&format!("## which conversations {titles}.")), "search-past-conversations.md does not list {titles}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "a page is written only on request")]
@@ -122,18 +122,20 @@ fn commands() -> String {
     let _ = writeln!(page, "## Global options\n\nEvery command accepts these options.\n");
     command.get_arguments().filter(|arg| arg.is_global_set()).for_each(|arg| option(&mut page, arg));
     let _ = writeln!(page, "\n## Exit status\n\n```text\n{}\n```", exit::STATUSES);
-    visible(&command).iter().for_each(|command| section(&mut page, "memdir", command));
+    let global: Vec<&Id> = command.get_arguments().filter(|arg| arg.is_global_set()).map(Arg::get_id).collect();
+    visible(&command).iter().for_each(|command| section(&mut page, "memdir", command, &global));
     page
 }
 
-/// Writes the section of one command.
-fn section(page: &mut String, parent: &str, command: &Command) {
+/// Writes the section of one command, without the options of the commands above it.
+fn section(page: &mut String, parent: &str, command: &Command, global: &[&Id]) {
     let name = format!("{parent} {}", command.get_name());
     let _ = writeln!(page, "\n## {name}\n\n{}.\n", about(command));
     let usage = command.clone().render_usage().to_string();
     let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: ").trim());
     let is_own = |arg: &&Arg| {
-        !arg.is_global_set()
+        let is_inherited = arg.is_global_set() && global.contains(&arg.get_id());
+        !is_inherited
             && !arg.is_hide_set()
             && !matches!(arg.get_action(), ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version)
     };
@@ -151,7 +153,9 @@ fn section(page: &mut String, parent: &str, command: &Command) {
         let lines: Vec<&str> = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
         let _ = writeln!(page, "\n```sh\n{}\n```", lines.join("\n"));
     }
-    visible(command).iter().for_each(|command| section(page, &name, command));
+    let own_global = command.get_arguments().filter(|arg| arg.is_global_set()).map(Arg::get_id);
+    let global: Vec<&Id> = global.iter().copied().chain(own_global).collect();
+    visible(command).iter().for_each(|command| section(page, &name, command, &global));
 }
 
 fn option(page: &mut String, arg: &Arg) {

@@ -1,5 +1,5 @@
-//! The plans of a space, what is said about them, and automatic plans: at the end of a session the hook starts a detached `memdir dream` if a plan is due. The gates are checked cheapest
-//! first, and the detached process only makes a plan.
+//! The plans of a space, what tools report about them, and automatic plans: at the end of a session the hook starts a detached
+//! `memdir dream` if a plan is due. The cheapest gate is checked first, and the detached process only makes a plan.
 
 use crate::{
     config::{DreamSetting, Settings, is_in_dream},

@@ -42,7 +42,7 @@ impl InstallRequest<'_> {
     }
 }
 
-/// The files with the edits that take back what an earlier choice about the host's own memory has set, if there is a new choice.
+/// The files with the edits that revert what an earlier choice about the host's own memory has set, if there is a new choice.
 pub(crate) fn with_restored(receipts: &Receipts, request: &InstallRequest<'_>, files: &[ConfigFile]) -> Vec<ConfigFile> {
     let keys: Vec<String> = files.iter().flat_map(|file| &file.edits).map(ConfigEdit::key).collect();
     let records = receipts.get(&request.key()).filter(|_| request.choice.is_some()).map_or(&[][..], |receipt| &receipt.files);

@@ -219,7 +219,7 @@ impl Scope {
         let own = self.mounts.iter().find(|placed| placed.mount.prefix.is_empty()).map(|placed| placed.mount.root.join(mounts::INBOX));
         let is_used = self.has(mounts::INBOX) || own.is_some_and(|folder| folder.symlink_metadata().is_ok());
         let (prefix, why) = match is_used {
-            false => (mounts::INBOX, "candidates: memories that are proposed because of what happened in conversations"),
+            false => (mounts::INBOX, "candidates: memories that are proposed from what happened in conversations"),
             true => (mounts::OTHER_INBOX, "candidates; another folder or mount has the name inbox/"),
         };
         if !self.has(prefix) {

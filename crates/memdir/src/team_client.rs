@@ -52,7 +52,7 @@ pub(crate) fn server_url(typed: &str) -> Result<String, Failure> {
     }
     Err(Failure::Usage {
         message: format!("{typed:?} is not the URL of a server"),
-        hint: "use a URL with https, such as https://memory.example.org; http only for this machine".into(),
+        hint: "use an https URL such as https://memory.example.org; http is allowed only for this machine".into(),
     })
 }
 
@@ -105,7 +105,7 @@ impl TeamClient {
             Ok(reply) if matches!(reply.status, 401 | 403) => TeamAccess::Refused(reply.body.trim().to_owned()),
             Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
                 Some(version) => TeamAccess::Accepted(version),
-                None => TeamAccess::Unreachable(format!("{}: status {}, not a memdir server", self.base, reply.status)),
+                None => TeamAccess::Unreachable(format!("{}: status {}; this is not a memdir server", self.base, reply.status)),
             },
         }
     }
@@ -151,8 +151,8 @@ impl fmt::Display for TeamFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TeamFailure::Conflict => f.write_str("the memory differs on the server"),
-            TeamFailure::Refused(why) => write!(f, "the server refused: {why}"),
-            TeamFailure::Unavailable(why) => write!(f, "the server cannot answer: {why}"),
+            TeamFailure::Refused(why) => write!(f, "the server refused the request: {why}"),
+            TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
         }
     }
 }

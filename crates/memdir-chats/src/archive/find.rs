@@ -44,7 +44,7 @@ impl ChatArchive {
         };
         let chat = self.find(name)?;
         if !(1..=chat.parts).contains(&part) {
-            let why = format!("part {part} of {name:?} not found; it has {} parts", chat.parts);
+            let why = format!("part {part} of {name:?} not found; its last part is {}", chat.parts);
             return Err(Error::bad_input("session", why));
         }
         Ok((chat, Some(part)))

@@ -290,7 +290,7 @@ pub fn own_folders(source: &str) -> String {
 }
 
 /// Whether a part of a conversation besides its turns has it: its title, directory, branch or name. A title that follows from the turns
-/// is made again with them.
+/// is rebuilt with them.
 fn header_has(chat: &ArchivedChat, is_wanted: &dyn Fn(&str) -> bool) -> bool {
     let title = Some(&chat.title).filter(|_| chat.progress.title != TitleRank::FirstWords);
     if is_wanted(&own_folders(&chat.source)) {

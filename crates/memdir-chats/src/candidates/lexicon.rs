@@ -41,7 +41,7 @@ pub(super) struct LanguageWords {
     pub(super) from_now_on: &'static [&'static str],
     /// What connects a request with a statement: "that".
     pub(super) that: &'static [&'static str],
-    /// What stands between a request and a colon, or points to another sentence: "this", "for later".
+    /// What comes between a request and a colon, or points to another sentence: "this", "for later".
     pub(super) pointers: &'static [&'static str],
     /// Wishes that a message is not remembered: "don't remember".
     pub(super) unremember: &'static [&'static str],

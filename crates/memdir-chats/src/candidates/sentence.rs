@@ -286,7 +286,7 @@ fn quote_end(open: char, rest: &str, is_inside: bool) -> Option<(char, &str)> {
     }
     let (at, _) = rest.char_indices().take(QUOTE_CHARS).find(|(_, c)| *c == close)?;
     let behind = &rest[at + close.len_utf8()..];
-    // An apostrophe at the end of a word ends no quote if another word goes on with it.
+    // An apostrophe does not end a quote if a letter follows it.
     let is_apostrophe = close == '\'' && behind.starts_with(char::is_alphanumeric);
     (!is_apostrophe).then_some((close, behind))
 }

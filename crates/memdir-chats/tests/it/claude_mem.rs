@@ -65,9 +65,12 @@ fn the_first_tables_are_read_and_nothing_is_written() {
 fn what_is_not_its_database_is_refused() {
     let files = Files::new(&[("text.db", "not a database"), ("empty.db", "")]);
     Connection::open(files.root().join("other.db")).unwrap().execute_batch("CREATE TABLE notes (id INTEGER)").unwrap();
-    for (name, expected) in
-        [("text.db", "text.db"), ("empty.db", "claude-mem"), ("other.db", "it has no table of claude-mem"), ("missing.db", "missing.db")]
-    {
+    for (name, expected) in [
+        ("text.db", "text.db"),
+        ("empty.db", "claude-mem"),
+        ("other.db", "it has none of claude-mem's tables"),
+        ("missing.db", "missing.db"),
+    ] {
         let error = read_claude_mem(&files.root().join(name), &[], &mut |_, _| {}).unwrap_err().to_string();
         assert!(error.contains(expected), "{name}: {error}");
         assert!(count_claude_mem(&files.root().join(name)).is_err(), "{name}");

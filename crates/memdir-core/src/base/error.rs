@@ -105,7 +105,7 @@ pub enum Error {
         limit: u64,
     },
     /// The tenant may not store more.
-    #[error("the quota of the tenant is used up: {limit}")]
+    #[error("the change exceeds the tenant's quota of {limit}")]
     QuotaExceeded {
         /// The quota, such as `1000 memories`.
         limit: String,
@@ -260,7 +260,7 @@ impl Error {
             Error::Changed { .. } => "Read it again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
             Error::NoChange { .. } => "See the history for the ids of changes and the versions of a memory.".into(),
-            Error::Repeated { .. } => "Nothing more is to be done; use a new key for another request.".into(),
+            Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
@@ -300,7 +300,7 @@ impl Error {
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
-            Error::Repeated { .. } => "nothing more is to be done; use a new key for another request".into(),
+            Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             // Only a text that occurs several times can be replaced everywhere.

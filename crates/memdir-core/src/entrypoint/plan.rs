@@ -347,7 +347,7 @@ impl<'a> Work<'a> {
                 break;
             }
             let name = page_name(&self.book.name, number);
-            self.notes.push(format!("{} was full: its {moved} oldest lines were moved to {name}, which it links to", self.book.name));
+            self.notes.push(format!("{} was full: its oldest lines ({moved}) were moved to {name}, which it links to", self.book.name));
             if self.single {
                 break;
             }

@@ -109,7 +109,7 @@ impl DoubtReason {
     /// The reason in words; `code` formats a name.
     pub fn describe(&self, code: &dyn Fn(&str) -> String) -> String {
         match self {
-            DoubtReason::Source { source } => format!("rests on {}, which the change edits", code(source)),
+            DoubtReason::Source { source } => format!("cites {}, which the change edits", code(source)),
             DoubtReason::RemovedPath { text, line, renamed_to: Some(to) } => {
                 format!("mentions {} (line {line}), which the change renames to {}", code(text), code(to))
             }
@@ -211,7 +211,7 @@ fn reasons(change: &ChangeWords<'_>, text: &str) -> Vec<DoubtReason> {
             out.push(DoubtReason::Source { source: source.to_string() });
         }
     }
-    // The sources in the frontmatter are no mentions.
+    // The sources in the frontmatter are not mentions.
     let in_body = |named: &verify::Mention| named.line >= memory.body_first_line();
     for named in verify::mentions(text).into_iter().filter(in_body).take(limits::MENTIONS) {
         let (text, line) = (named.text, named.line);

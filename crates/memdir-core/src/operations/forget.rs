@@ -146,7 +146,7 @@ fn redactions(view: &dyn View, context: &Context, phrase: &Phrase) -> Result<Vec
         edits.insert(entry.path.clone(), FileEdit { path: entry.path, bytes, role });
     }
     let memories: Vec<FileEdit> = edits.values().filter(|edit| edit.role == Role::Memory).cloned().collect();
-    // A line may have only the beginning of the words, because it was shortened: the lines of changed memories are made again.
+    // A line may have only the beginning of the words, because it was shortened: the lines of changed memories are rebuilt.
     for edit in upkeep::set_lines(view, &context.entrypoint_cache, &memories)?.edits {
         let bytes = edit.bytes.map(|bytes| phrase.redact_bytes(&bytes).unwrap_or(bytes));
         edits.insert(edit.path.clone(), FileEdit { bytes, ..edit });

@@ -195,10 +195,8 @@ impl InboxEntry {
 
 /// The mount of the inbox.
 fn mount(view: &dyn View) -> Result<&MountInfo> {
-    let none = || Error::Unavailable {
-        what: "inbox".into(),
-        why: "this space has none: with --dir, --only or inbox.on = false there is no inbox".into(),
-    };
+    let none =
+        || Error::Unavailable { what: "inbox".into(), why: "this space has none, because of --dir, --only or inbox.on = false".into() };
     view.mounts().iter().find(|mount| mount.source == Source::Inbox).ok_or_else(none)
 }
 

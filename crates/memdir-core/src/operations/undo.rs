@@ -226,7 +226,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             edits.push(old_bytes(store, file)?);
         }
         if edits.is_empty() && !left.is_empty() {
-            return Err(Error::no_change(format!("every memory of change {} was changed since; {}", undone.id, left_note(&left))));
+            return Err(Error::no_change(format!("every memory of change {} has changed since; {}", undone.id, left_note(&left))));
         }
         let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
         // A change made outside memdir did not change the lines of its memories, but a later change may have.
@@ -281,7 +281,7 @@ fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<Memory
 fn left_note(left: &HashSet<MemoryPath>) -> String {
     let mut names: Vec<&str> = left.iter().map(MemoryPath::name).collect();
     names.sort_unstable();
-    format!("left as they are, because they were changed since: {}", names.join(", "))
+    format!("left as they are, because they have changed since: {}", names.join(", "))
 }
 
 /// Fails if a part of a change is unknown or not accessible here: undoing the rest would lose or duplicate what it moved.

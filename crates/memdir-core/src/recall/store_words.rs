@@ -96,7 +96,7 @@ impl<'a> StoreWords<'a> {
         self.view.info(id).is_in_line || in_memory()
     }
 
-    /// Returns what a word that no memory has was meant as.
+    /// Returns the correction of a word that no memory has.
     fn correct(&self, word: &MessageWord) -> Meant {
         if is_mistyped_common_word(&word.written) {
             return Meant::Ignored;
@@ -113,7 +113,7 @@ impl<'a> StoreWords<'a> {
         best.map_or(Meant::Unknown, |(.., id)| Meant::Known { id, surely: 0.8 })
     }
 
-    /// The stems that a mistyped word may be meant as: those with its first letter, and those with one other letter there. The letters
+    /// The stems of which a mistyped word may be a typo: those with its first letter, and those with one other letter there. The letters
     /// of the word are ASCII.
     fn near(&self, stem: &str) -> impl Iterator<Item = u32> {
         let bytes = stem.as_bytes();

@@ -116,7 +116,7 @@ static LISTS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| {
     STEMS.lines().filter_map(|line| line.split_once(' ')).map(|(stem, letters)| (stem, lists(letters))).collect()
 });
 
-/// The forms that a mistyped word may be meant as, so that it is not taken for a rare one, by their length.
+/// The forms of which a mistyped word may be a typo, by their length, so that it does not count as a rare word.
 static WRITTEN: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_length: Vec<Vec<&str>> = Vec::new();
     let listed = [WORDS, PROGRAMMING, POLITE, FILLERS].into_iter().flat_map(str::split_whitespace);

@@ -238,7 +238,7 @@ impl Explain {
         let terms: Vec<String> = self.terms.iter().map(|(term, units)| format!("{term} ({units})")).collect();
         let cosine = self.cosine.map_or(String::new(), |cosine| format!(", cosine {cosine:.2}"));
         let role = if self.assistant { ", assistant message" } else { "" };
-        let signals = if self.by_meaning { "no shared word, near in meaning".to_owned() } else { signals.join(", ") };
+        let signals = if self.by_meaning { "no shared words, similar in meaning".to_owned() } else { signals.join(", ") };
         let Explain { mass, sum, half, .. } = self;
         let mut score = format!("maximum {mass:.2}{cosine}; score {:.2} = {sum:.3} / ({sum:.3} + {half:.2})", sum / (sum + half));
         if let Some(decay) = self.decay {

@@ -50,7 +50,7 @@ struct IndexKey {
     prefix: String,
 }
 
-/// Something that can be freed and made again.
+/// Something that can be freed and rebuilt.
 pub(crate) trait Unload: Send + Sync {
     /// Frees the memory unless it is in use. Returns whether it did. Never waits.
     fn try_unload(&self) -> bool;

@@ -327,7 +327,7 @@ impl Searcher {
     }
 
     /// Runs a lookup over views with everything that is on disk now, and returns whether an index was damaged. An index that
-    /// answers impossibly is discarded and made again, and the lookup is repeated.
+    /// answers impossibly is discarded and rebuilt, and the lookup is repeated.
     fn with_views<T>(
         &self,
         mounts: &MountViews,

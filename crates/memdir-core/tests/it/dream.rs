@@ -120,13 +120,13 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     - memories: 4
     - bytes: 288
 
-    > Each operation below is made only if you apply this plan. Delete an operation from its heading to the next one to leave it out.
-    > Change the text in a block to change what is written. The diffs are for reading only.
-    > Apply it with: memdir dream --apply FILE. One `memdir undo` takes all of it back.
+    > Nothing below is done until you apply this plan. To skip an operation, delete it from its heading to the next one.
+    > To change what is written, edit the text in its block. The diffs are for reading only.
+    > Apply the plan with: memdir dream --apply FILE. One `memdir undo` undoes all of it.
 
     ## 1. merge notes/deploy into notes/deploy-2
 
-    Why: notes/deploy says nothing that is not in notes/deploy-2
+    Why: notes/deploy adds nothing to notes/deploy-2
 
     - reason: near-duplicate
     - confidence: 95 %
@@ -160,7 +160,7 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
 
     ## 2. archive notes/empty
 
-    Why: notes/empty has a heading and no text
+    Why: notes/empty has a heading but no text
 
     - reason: empty
     - confidence: 95 %
@@ -216,8 +216,8 @@ fn the_prose_of_an_entrypoint_is_never_changed() {
         store_of([("MEMORY.md", prose), ("idea.md", "# Idea\n"), ("deploy.md", "Deploys happen from the main branch only.\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     let expected = [
-        "archive idea (empty): idea has a heading and no text",
-        "update deploy (unreachable): deploy has no entrypoint line, so no agent learns of it",
+        "archive idea (empty): idea has a heading but no text",
+        "update deploy (unreachable): deploy is not listed in the entrypoint, so agents may not notice it",
     ];
     assert_eq!(titles(&plan), expected);
     memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
@@ -244,13 +244,13 @@ fn what_the_frontmatter_declares_is_proposed() {
         "archive by (superseded): by: new supersedes it",
         "archive middle (superseded): middle: new supersedes it",
         "update was (stale): was was valid until 2026-08-31",
-        "archive quoted (superseded): quoted: it is deprecated and was not changed since 2026-01-05",
+        "archive quoted (superseded): quoted: it is deprecated and has not changed since 2026-01-05",
     ];
     assert_eq!(titles(&plan), expected);
     // The reference of `middle` follows `old`, so that one comes with the next plan.
     let notes = [
         "c1, c2 supersede each other, so none of them is archived; correct `supersedes`",
-        "proposals for the next plan: 1; they concern files of this one",
+        "proposals for the next plan: 1; they concern files that this plan changes",
     ];
     assert_eq!(plan.notes, notes);
 }
@@ -477,8 +477,8 @@ fn a_plan_never_has_what_its_file_cannot_say() {
     let text = "---\nname: Road\n---\n\nThe deploy day of the billing service is Tuesday at noon.\n";
     let (_top, memdir) = store_of([("road.md", text), ("\u{1680}road.md", text), ("empty.md", "# Idea\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
-    assert_eq!(titles(&plan), ["archive empty (empty): empty has a heading and no text"]);
-    let note = "omitted proposals: 1; they would write a secret, or a file that is read-only, too large, or has a name that cannot be written in a plan";
+    assert_eq!(titles(&plan), ["archive empty (empty): empty has a heading but no text"]);
+    let note = "omitted proposals: 1; they would write a secret, a read-only file or a file over the size limit, or have a name that a plan cannot contain";
     assert_eq!(plan.notes, [note]);
     // Long memories whose parts do not fit into the file of one plan.
     let chapter = |n: usize| format!("## Chapter {n}\n\n{}", "A line of a chapter with a number, which is 4711.\n".repeat(5_000));

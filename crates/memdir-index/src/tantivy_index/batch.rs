@@ -165,7 +165,7 @@ impl Batch for DiskBatch<'_> {
         }
         // What was read of a file that was truncated meanwhile is zeros, and must not become a valid index.
         if raw::lost_pages() != self.lost {
-            return Err(corrupt(&self.index.root, "a file of it was truncated while it was read"));
+            return Err(corrupt(&self.index.root, "one of its files was truncated while it was being read"));
         }
         next.finish(base.state.generation() + 1, required).write(&self.index.state_path(), TantivyIndex::fingerprint())?;
         self.index.remove_unused(&names);

@@ -150,7 +150,7 @@ fn the_version_of_the_schema_is_checked() {
     let why = "the database: its schema has version 0, and this release needs 3; upgrade it with: memdir admin migrate";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "drop schema memdir cascade").unwrap();
-    assert_eq!(connect(), Err("the database: it has no schema of memdir; create it with: memdir admin migrate".into()));
+    assert_eq!(connect(), Err("the database: it does not have memdir's schema; create it with: memdir admin migrate".into()));
 }
 
 /// Every connection has the limits and the role, whatever the URL says.
@@ -164,6 +164,6 @@ fn every_connection_has_limits() {
     assert_eq!(crate::support::query(&test.url, limits).unwrap().len(), 1);
     let unknown = PostgresStore::open(test.database(), "nobody", &[NamespaceMount::new("", "x")]).unwrap();
     let error = put(&unknown, "a.md", "one").unwrap_err();
-    assert_eq!(error.to_string(), "the tenant: it does not exist; create it first");
+    assert_eq!(error.to_string(), "the tenant: it does not exist; create it with: memdir admin tenant add NAME");
     assert!(unknown.list("").unwrap().entries.is_empty());
 }

@@ -14,9 +14,9 @@ fn a_quota_refuses_growth_and_nothing_else() {
     let quota = TenantQuota { max_memories: Some(2), max_bytes: Some(10) };
     database.set_quota(TENANT, &quota).unwrap();
     let refused = put(&store, "c.md", "").unwrap_err();
-    assert_eq!(refused.to_string(), "the quota of the tenant is used up: 2 memories");
+    assert_eq!(refused.to_string(), "the change exceeds the tenant's quota of 2 memories");
     let refused = put(&store, "a.md", "123456789").unwrap_err();
-    assert_eq!(refused.to_string(), "the quota of the tenant is used up: 10 bytes");
+    assert_eq!(refused.to_string(), "the change exceeds the tenant's quota of 10 bytes");
     assert_eq!(text(&store, "a").as_deref(), Some("1234"), "a refused change leaves everything as it was");
     // Growth within the quota, and any change that shrinks, also beyond a quota that was lowered.
     put(&store, "a.md", "12345678").unwrap();
@@ -96,7 +96,7 @@ fn an_erased_person_leaves_no_text_and_no_name() {
     assert_eq!(text(&shared, "deploy").as_deref(), Some("Never on Fridays"));
     assert_eq!(shared.changes(&ChangeFilter::default()).unwrap()[0].actor.name, receipt.erased_as);
     assert_eq!(database.people(TENANT).unwrap().into_keys().collect::<Vec<_>>(), ["ben"]);
-    assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" does not exist in tenant \"acme\"");
+    assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" not found in tenant \"acme\"");
     // No row of any table has the name or the text.
     for table in
         ["people", "members", "tokens", "namespaces", "documents", "versions", "changes", "change_files", "claims", "usage", "audit"]
@@ -124,9 +124,9 @@ fn a_tenant_moves_to_another_database() {
         database.import_tenant(tenant, || Ok(lines.next()))
     };
     let error = import(other.database(), TENANT, &lines).unwrap_err().to_string();
-    assert_eq!(error, "tenant: \"acme\" exists already; import into another name, or remove it first");
+    assert_eq!(error, "tenant: \"acme\" already exists; import under another name, or remove the tenant first");
     let cut = import(other.database(), "moved", &lines[..lines.len() - 1]).unwrap_err().to_string();
-    assert_eq!(cut, "export of a tenant: it was cut off: the last line is missing");
+    assert_eq!(cut, "tenant export: it is truncated: the last line is missing");
     assert!(!other.database().has_tenant("moved").unwrap(), "a failed import leaves nothing");
     import(other.database(), "moved", &lines).unwrap();
     let moved = PostgresStore::open(other.database(), "moved", &[NamespaceMount::new("", "people/ada")]).unwrap();

@@ -48,7 +48,7 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     /// Returns the id of the caller that an identity provider vouches for, or the message with which it is refused. The id is
     /// current until the token expires; a newer token of the same caller keeps it. Fails while callers cannot be looked up.
     fn authenticate_verified<'a>(&'a self, _token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
-        Box::pin(async { Ok(Err("this server has no memory for people of an identity provider".into())) })
+        Box::pin(async { Ok(Err("this server does not accept tokens of an identity provider".into())) })
     }
 
     /// Returns whether this is the id of a caller with its present permissions, as far as is known without blocking.

@@ -34,7 +34,7 @@ pub(super) struct Gauges {
     pub(super) calls: usize,
     /// Open spaces of callers.
     pub(super) spaces: usize,
-    /// Whether the server has been asked to end.
+    /// Whether the server is shutting down.
     pub(super) is_draining: bool,
 }
 
@@ -78,9 +78,9 @@ impl HttpMetrics {
             head(&mut text, name, "gauge", help);
             let _ = writeln!(text, "{name} {value}");
         };
-        gauge("memdir_calls_in_flight", "Running calls of tools and routes.", gauges.calls as u64);
+        gauge("memdir_calls_in_flight", "Tool calls and REST requests in progress.", gauges.calls as u64);
         gauge("memdir_open_spaces", "Open spaces of callers.", gauges.spaces as u64);
-        gauge("memdir_draining", "Whether the server has been asked to end.", u64::from(gauges.is_draining));
+        gauge("memdir_draining", "Whether the server is shutting down.", u64::from(gauges.is_draining));
         if let Some(bytes) = resident_bytes() {
             gauge("process_resident_memory_bytes", "Resident memory of the process.", bytes);
         }

@@ -92,7 +92,7 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     let request = RestRequest::new(route, parameter, &parts, body).map_err(Problem::into_response)?;
     let (server, in_use) = (opened.server.clone(), opened.in_use);
     if server.catalog().find(route.info.tool).is_none() {
-        let why = format!("this server does not have {}, which this route needs", route.info.tool);
+        let why = format!("this route needs the tool {}, which this server does not serve", route.info.tool);
         return Err(Problem::from_status(StatusCode::FORBIDDEN, why).into_response());
     }
     // Before the cursor is read: a change in between is then in the stream.
@@ -130,12 +130,11 @@ fn find_route(parts: &Parts) -> Result<(&'static Route, String), Response> {
         allowed.push("GET");
     }
     if allowed.is_empty() {
-        let problem =
-            Problem::from_status(StatusCode::NOT_FOUND, "there is no such route").with_hint("See /v1/openapi.json for the routes.");
+        let problem = Problem::from_status(StatusCode::NOT_FOUND, "route not found").with_hint("See /v1/openapi.json for the routes.");
         return Err(problem.into_response());
     }
     let allowed = allowed.join(", ");
-    let why = format!("this route has the methods {allowed}");
+    let why = format!("method not allowed; use {allowed}");
     let mut response = Problem::from_status(StatusCode::METHOD_NOT_ALLOWED, why).into_response();
     if let Ok(allowed) = HeaderValue::from_str(&allowed) {
         response.headers_mut().insert(header::ALLOW, allowed);

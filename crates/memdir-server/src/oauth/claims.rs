@@ -68,7 +68,7 @@ pub(super) fn verified(options: &OAuthOptions, claims: &Map<String, Value>, now:
     check_issuer(options, claims)?;
     let now = now.as_second();
     let seconds = |name: &str| claims.get(name).and_then(Value::as_f64).map(|secs| secs as i64);
-    let Some(expires) = seconds("exp") else { return invalid("the token does not expire") };
+    let Some(expires) = seconds("exp") else { return invalid("the token has no expiry time") };
     if now >= expires.saturating_add(LEEWAY_SECS) {
         return invalid("the token has expired");
     }

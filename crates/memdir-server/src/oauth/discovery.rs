@@ -21,7 +21,7 @@ pub(super) fn read_metadata(issuer: &str) -> Result<IssuerMetadata, String> {
             Err(why) => failures.push(why),
         }
     }
-    Err(format!("no metadata of the issuer: {}", failures.join("; ")))
+    Err(format!("cannot get the metadata of the issuer: {}", failures.join("; ")))
 }
 
 /// Returns the places of the document. A path of the issuer comes last in RFC 8414, and first in OpenID Connect.
@@ -44,7 +44,7 @@ fn parse(issuer: &str, url: &str, document: &Value) -> Result<IssuerMetadata, St
         return Err(format!("{url}: the issuer is {}, not {issuer:?}", document["issuer"]));
     }
     let endpoint = |name: &str| document[name].as_str().filter(|url| fetch::is_safe_url(url)).map(str::to_owned);
-    let Some(jwks_uri) = endpoint("jwks_uri") else { return Err(format!("{url}: jwks_uri is missing, or not a URL with https")) };
+    let Some(jwks_uri) = endpoint("jwks_uri") else { return Err(format!("{url}: jwks_uri is missing or is not an https URL")) };
     Ok(IssuerMetadata { jwks_uri, authorization_endpoint: endpoint("authorization_endpoint"), token_endpoint: endpoint("token_endpoint") })
 }
 

@@ -40,7 +40,7 @@ pub(super) fn post_form(url: &str, form: &str, credentials: Option<&str>) -> Res
 }
 
 fn check(url: &str) -> Result<(), String> {
-    if is_safe_url(url) { Ok(()) } else { Err(format!("{url:?} is not a URL with https")) }
+    if is_safe_url(url) { Ok(()) } else { Err(format!("{url:?} is not an https URL")) }
 }
 
 fn agent() -> ureq::Agent {

@@ -37,7 +37,7 @@ impl<'a> SignedToken<'a> {
         let algorithm = ALGORITHMS.into_iter().find(|known| *known == algorithm).ok_or("the algorithm of the token is not accepted")?;
         // Extensions that must be understood (RFC 7515, section 4.1.11): none is.
         if header.contains_key("crit") {
-            return Err("the token has critical extensions");
+            return Err("the token has unsupported critical extensions");
         }
         Ok(SignedToken {
             algorithm,

@@ -186,13 +186,13 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     Reply::Page(Page { status, title: title.to_owned(), place: "", body })
 }
 
-/// The answer to a request without a session. It names no path, so that a stranger learns nothing.
+/// The answer to a request without a session. It names no path, so that it reveals nothing to an unauthenticated client.
 pub(super) fn no_session(status: StatusCode) -> Response {
     let body = html! {
         body {
             main {
                 h1 { "No session" }
-                p { "This link has been used, has expired, or belongs to a server that has ended." }
+                p { "This link has been used, has expired, or belongs to a server that has stopped." }
                 p { "Open the page again with: " code { "memdir ui" } }
             }
         }

@@ -38,7 +38,7 @@ fn render(unified: &str, skipped: usize) -> Markup {
                 }
             }
             @if count > MAX_DIFF_LINES {
-                p.quiet { (count - MAX_DIFF_LINES) " more lines." }
+                p.quiet { "Lines not shown: " (count - MAX_DIFF_LINES) }
             }
         }
     }

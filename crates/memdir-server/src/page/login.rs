@@ -80,11 +80,11 @@ pub(super) async fn begin(State(pages): State<Arc<ServerPages>>, headers: Header
     };
     let endpoint = match oauth.provider().await.map(|provider| provider.authorization_endpoint.clone()) {
         Ok(Some(endpoint)) => endpoint,
-        Ok(None) => return failed(&pages, "The identity provider has no page to sign in."),
+        Ok(None) => return failed(&pages, "The identity provider has no sign-in page."),
         Err(refusal) => return unavailable(&pages, &refusal),
     };
     let (Ok(state), Ok(verifier)) = (random_secret(), random_secret()) else {
-        return retry_later(StatusCode::SERVICE_UNAVAILABLE, "no randomness to sign in");
+        return retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot get random bytes to sign in");
     };
     let options = &oauth.options;
     let query = Serializer::new(String::new())
@@ -176,7 +176,7 @@ fn page(status: StatusCode, view: &LoginView<'_>) -> Response {
     html_response(status, document("Sign in", &html! {}, &main))
 }
 
-/// The page after a sign-in, which goes on by itself.
+/// The page after a sign-in, which redirects to the home page.
 fn signed_in() -> Response {
     let home = format!("{BASE}/");
     let go_on = html! { meta http-equiv="refresh" content=(format!("0; url={home}")); };

@@ -23,7 +23,7 @@ impl Relation {
         match self {
             Relation::Link => "Refers to",
             Relation::Backlink => "Referred to by",
-            Relation::Near => "Near in meaning",
+            Relation::Near => "Similar in meaning",
         }
     }
 

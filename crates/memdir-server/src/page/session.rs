@@ -13,7 +13,7 @@ const SESSION_HOURS: i64 = 24;
 /// The name of the cookie.
 const COOKIE: &str = "memdir";
 
-/// Why there is no randomness to make secrets from.
+/// The error if the system provides no random bytes for secrets.
 pub(super) type NoRandomness = getrandom::Error;
 
 /// The sessions of one server.

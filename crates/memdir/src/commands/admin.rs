@@ -83,7 +83,7 @@ impl Managed {
     fn connect(args: &TenantArgs) -> Result<Managed, Failure> {
         let Some(tenant) = args.tenant.clone() else {
             let hint = "pass --tenant NAME; list the tenants with: memdir admin tenant list";
-            return Err(Failure::Usage { message: "no tenant".into(), hint: hint.into() });
+            return Err(Failure::Usage { message: "no tenant is selected".into(), hint: hint.into() });
         };
         let settings = database_settings(&args.database)?;
         let database = connect(&settings)?;
@@ -122,7 +122,7 @@ fn tenant(what: &AdminTenant, database: &DatabaseArgs) -> Result<CommandOutput, 
         AdminTenant::Remove { tenant, with_memories } => {
             let database = connect(&settings)?;
             if !*with_memories && database.has_memories(tenant)? {
-                let hint = "nothing was removed; to remove them for good, add --with-memories";
+                let hint = "nothing was removed; to remove them permanently, add --with-memories";
                 return Err(Failure::Negative { code: "conflict", message: format!("tenant {tenant:?} has memories"), hint: hint.into() });
             }
             if database.remove_tenant(tenant)? {
@@ -167,7 +167,10 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             let has_projects = |row: &GroupRow| row.group == *group && !row.projects.is_empty();
             if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
                 let message = format!("group {group:?} has projects: {}", projects.join(", "));
-                let hint = format!("remove or move them first, as with: memdir admin project remove {} --tenant {tenant}", projects[0]);
+                let hint = format!(
+                    "remove them or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}",
+                    projects[0]
+                );
                 return Err(Failure::Negative { code: "conflict", message, hint });
             }
             managed.removed("group", group, database.remove_group(tenant, group)?)

@@ -16,7 +16,7 @@ const MAX_ROWS: usize = 50;
 pub(crate) fn run(args: &Typed, range: &str, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let no_repository = || Failure::Usage {
         message: "--diff needs the git repository of the project".to_owned(),
-        hint: "run it in a clone, or name the clone with: memdir --project DIR check --diff BASE..HEAD".to_owned(),
+        hint: "run it in a clone of the repository: cd CLONE && memdir check --diff BASE..HEAD".to_owned(),
     };
     let (settings, scope) = space.origin.ok_or_else(no_repository)?;
     let git = Git::open(&scope.project).ok_or_else(no_repository)?;
@@ -85,7 +85,7 @@ fn show_markdown(checked: &DiffChecked, printer: &mut Printer<'_>) -> io::Result
 fn omitted(count: usize, printer: &mut Printer<'_>) -> io::Result<()> {
     match count.saturating_sub(MAX_ROWS) {
         0 => Ok(()),
-        more => printer.line(format!("\n{more} more are not listed; see all with: memdir check --diff")),
+        more => printer.line(format!("\n{more} more not listed; list all with: memdir check --diff BASE..HEAD")),
     }
 }
 

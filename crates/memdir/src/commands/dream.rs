@@ -146,7 +146,8 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     let Some(file) = &made.file else {
         if !made.left_out.is_empty() {
-            return printer.line(format!("0 of {} could be planned", counted(made.left_out.len() as u64, "operation", "operations")));
+            return printer
+                .line(format!("no plan: 0 of {} can be planned", counted(made.left_out.len() as u64, "operation", "operations")));
         }
         return printer.line(format!("nothing to tidy in {}", counted(made.plan.memories as u64, "memory", "memories")));
     };
@@ -192,7 +193,7 @@ fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u
         return Err(Failure::Negative {
             code: "conflict",
             message: format!("the plan was already applied, as change {change}"),
-            hint: format!("take it back with: memdir undo {change}; or make a new plan with: memdir dream"),
+            hint: format!("undo it with: memdir undo {change}; or make a new plan with: memdir dream"),
         });
     }
     let applied =
@@ -228,7 +229,7 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
         return Ok(CommandOutput::new(prompt, show_sizes));
     };
     let out_of_range =
-        || Failure::Usage { message: format!("piece {number} does not exist"), hint: format!("use a number from 1 to {total}") };
+        || Failure::Usage { message: format!("piece {number} does not exist"), hint: "list the pieces with: memdir dream --prompt".into() };
     let chosen = number.checked_sub(1).filter(|at| *at < total).ok_or_else(out_of_range)?;
     prompt.pieces = vec![prompt.pieces.swap_remove(chosen)];
     Ok(CommandOutput::new(prompt, |prompt: &DreamPrompt, printer| {
@@ -244,7 +245,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!("{} in no piece: there are too many", counted(prompt.left_out as u64, "memory is", "memories are")));
+        printer.note(format!("{} not in any piece: too many memories", counted(prompt.left_out as u64, "memory is", "memories are")));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
     if args.old.is_none() && args.old_file.is_none() {
         let (settings, _) = space.origin.ok_or_else(|| Failure::Usage {
             message: "no editor can be opened here".into(),
-            hint: "give the text to replace and its replacement".into(),
+            hint: "pass the text to replace and its replacement: memdir edit NAME OLD NEW".into(),
         })?;
         return in_editor(args, memdir, settings);
     }

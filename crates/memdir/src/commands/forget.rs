@@ -30,7 +30,7 @@ use std::{
 
 /// The maximum number of lines that are listed for one file.
 const LINES_PER_FILE: usize = 20;
-/// The maximum number of hits that are near in meaning and listed.
+/// The maximum number of hits that are similar in meaning and listed.
 const SIMILAR: usize = 5;
 
 /// The outcome of the command.
@@ -43,7 +43,7 @@ struct Forgot {
     /// The file of the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt_file: Option<PathBuf>,
-    /// Memories that are near in meaning and do not have the words.
+    /// Memories that are similar in meaning and do not have the words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     similar: Vec<String>,
 }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     if found.is_empty() {
         return Err(Failure::Negative {
             code: "not_found",
-            message: "no place has these words".into(),
+            message: "the words were not found".into(),
             hint: "try fewer words; memdir search finds memories by meaning".into(),
         });
     }
@@ -142,7 +142,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
     }
 }
 
-/// Searches for the words and for their meaning. Returns what is near in meaning and does not have the words.
+/// Searches for the words and for their meaning. Returns what is similar in meaning and does not have the words.
 fn search_again(words: &str, phrase: &Phrase, settings: &Settings, scope: &Scope, receipt: &mut Receipt) -> Result<Vec<String>, Failure> {
     if scope.off.is_some() {
         return Ok(Vec::new());
@@ -200,7 +200,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
     lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole file", file.display())));
     lines.extend(found.kept.iter().map(|place| format!("stays: {place}")));
     if found.derived > 0 {
-        lines.push("search indexes, vectors and caches  removed and built again".to_owned());
+        lines.push("search indexes, vectors and caches  removed and rebuilt".to_owned());
     }
     lines
 }
@@ -229,7 +229,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("receipt: {}", file.display()))?;
     }
     for similar in &forgot.similar {
-        printer.note(format!("near in meaning, without the words: {similar}"));
+        printer.note(format!("similar in meaning, without the words: {similar}"));
     }
     not_reached(&receipt.not_reached, printer)
 }

@@ -82,7 +82,7 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
     let memdir = space.memdir;
     if typed.candidates.len() > 1 && (typed.new_name.is_some() || typed.edit) {
         return Err(Failure::Usage {
-            message: "--as and --edit are for one candidate".into(),
+            message: "--as and --edit require exactly one candidate".into(),
             hint: "accept the candidates one by one".into(),
         });
     }
@@ -121,13 +121,13 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
         && memdir.candidate(&path)?.changes_memory()
     {
         return Err(Failure::Usage {
-            message: format!("only the person can accept a change of a rule, but an agent runs this command ({variable} is set)"),
-            hint: format!("in a terminal of your own, run: memdir inbox accept {candidate}"),
+            message: format!("only a person can accept a change to a rule, but an agent is running this command ({variable} is set)"),
+            hint: format!("run it yourself in a terminal: memdir inbox accept {candidate}"),
         });
     }
     memdir.accept(&path, new_name).map_err(|error| match error {
         Error::Exists { .. } => {
-            Failure::Core { error, hint: Some("add it with: memdir inbox merge CANDIDATE NAME, or accept it with: --as NAME") }
+            Failure::Core { error, hint: Some("add its text with: memdir inbox merge CANDIDATE NAME, or accept it with --as NEW_NAME") }
         }
         other => other.into(),
     })

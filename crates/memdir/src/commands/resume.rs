@@ -73,7 +73,7 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
             return Err(Failure::Settings {
                 message: format!("the conversation's directory {} does not exist", dir.display()),
                 hint: format!(
-                    "create it, because the host looks for the conversation there, or run in another directory: {}",
+                    "create it (the host looks for the conversation there), or run in another directory: {}",
                     resume.argv.join(" ")
                 ),
             });

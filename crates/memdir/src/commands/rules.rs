@@ -27,7 +27,7 @@ struct RuleList {
 pub(super) struct RuleRow {
     pub(super) name: String,
     pub(super) conditions: Vec<ConditionRow>,
-    /// What the person decided about this very text.
+    /// What the person decided about exactly this text.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Decision>,
     /// Whether the person accepted an earlier text.
@@ -104,8 +104,8 @@ fn decide(
     let command = format!("memdir rules {verb} {}", typed.name);
     if let Some(variable) = config::agent_variable() {
         return Err(Failure::Usage {
-            message: format!("only the person can {verb} a rule, but an agent runs this command ({variable} is set)"),
-            hint: format!("in a terminal of your own, run: {command}"),
+            message: format!("only a person can {verb} a rule, but an agent is running this command ({variable} is set)"),
+            hint: format!("run it yourself in a terminal: {command}"),
         });
     }
     let name = memdir.name(&MemoryPath::parse(&typed.name)?);
@@ -119,7 +119,7 @@ fn decide(
     if !typed.yes {
         if !output.can_ask() {
             return Err(Failure::Usage {
-                message: format!("{verb} needs confirmation, but standard input is not a terminal"),
+                message: format!("`memdir rules {verb}` needs confirmation, but standard input is not a terminal"),
                 hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),
             });
         }
@@ -131,7 +131,7 @@ fn decide(
     Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: Some(decision) }, show_decided))
 }
 
-/// Shows the very text that is decided about and asks, on standard error, because the result goes to standard output.
+/// Shows exactly the text that is decided about and asks, on standard error, because the result goes to standard output.
 fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
     let mut err = anstream::stderr().lock();
     let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
@@ -178,7 +178,7 @@ pub(super) fn state(rule: &RuleRow) -> String {
         (None, false, RuleOrigin::Own) => String::new(),
         (None, false, RuleOrigin::Repository) => "not accepted (from the repository)".to_owned(),
         (None, false, RuleOrigin::Import) => "not accepted (from an import)".to_owned(),
-        (None, false, RuleOrigin::Pull) => "not accepted (from a pull)".to_owned(),
+        (None, false, RuleOrigin::Pull) => "not accepted (from a git pull)".to_owned(),
     }
 }
 

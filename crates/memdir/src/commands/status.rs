@@ -82,7 +82,7 @@ fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("this project was moved: {moved}"))?;
     }
     if status.candidates > 0 {
-        let waiting = counted(status.candidates as u64, "candidate waits", "candidates wait");
+        let waiting = counted(status.candidates as u64, "candidate", "candidates");
         printer.line(format!("{waiting} in the inbox; review with: memdir inbox"))?;
     }
     match &status.last_change {

@@ -16,10 +16,7 @@ pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, F
     } else {
         String::from_utf8_lossy(&stdin::read()?).into_owned()
     };
-    let invalid = |error: ServeError| Failure::Usage {
-        message: error.to_string(),
-        hint: "get a token with: memdir token add PERSON, on the server".into(),
-    };
+    let invalid = |error: ServeError| Failure::Usage { message: error.to_string(), hint: "ask the server's operator for a token".into() };
     BearerToken::parse(&text).map_err(invalid)?;
     Ok(text.trim().to_owned())
 }

@@ -51,7 +51,7 @@ fn announce(url: &str, args: &Typed, output: OutputOptions) {
     let _ = if output.json { writeln!(stdout, "{}", serde_json::json!({ "url": url })) } else { writeln!(stdout, "{url}") };
     let _ = stdout.flush();
     if !args.no_open && open_browser(url).is_err() {
-        let _ = writeln!(io::stderr(), "memdir: no browser could be started; open the URL within a minute");
+        let _ = writeln!(io::stderr(), "memdir: cannot start a browser; open the URL within a minute");
     }
 }
 
@@ -63,5 +63,5 @@ fn open_browser(url: &str) -> io::Result<()> {
 }
 
 fn to_failure(error: &ServeError) -> Failure {
-    Failure::Settings { message: error.to_string(), hint: "choose another port with --port, or omit it for any free one".into() }
+    Failure::Settings { message: error.to_string(), hint: "choose another port with --port, or omit it to use a free port".into() }
 }

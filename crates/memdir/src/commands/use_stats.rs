@@ -95,7 +95,7 @@ fn rows(memdir: &Memdir, uses: &SpaceUses) -> Result<Vec<MemoryUseRow>, Failure>
 
 fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
     if !stats.on {
-        printer.note("uses are not counted: count_use = false; turn it on with: memdir config set count_use true");
+        printer.note("uses are not counted (count_use = false); turn counting on with: memdir config set count_use true");
     }
     if stats.memories.is_empty() {
         return printer.line("no memories");

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
         return Err(Failure::Usage {
             message: format!("no mount has the prefix {unknown:?}"),
             hint: format!(
-                "the prefixes are: {}",
+                "available prefixes: {}",
                 prefixes.iter().filter(|prefix| !prefix.is_empty()).copied().collect::<Vec<_>>().join(", ")
             ),
         });
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
         .left_out
         .iter()
         .filter(|prefix| *prefix != "chats")
-        .map(|prefix| format!("left out {prefix}/, which is private; add it with: --include {prefix}"));
+        .map(|prefix| format!("omitted {prefix}/, which is private; add it with: --include {prefix}"));
     let notes = notes.collect();
     let viewed = Viewed { file, html, memories: exported.memories, bytes, left_out: exported.left_out };
     Ok(CommandOutput::new(viewed, show).with_notes(notes))

@@ -44,24 +44,25 @@ fn page(description: &Value) -> String {
 const STATUSES: &str = "
 ## Errors
 
-An error is `application/problem+json` with `type`, `title`, `status`, `detail` and mostly `hint`.
+An error is `application/problem+json` with `type`, `title`, `status`, `detail` and usually `hint`.
 
 | status | `type` | meaning |
 |---|---|---|
 | 400 | `invalid_request_error` | the request does not match the description of the route |
 | 401 | `authentication_error` | the token is missing or unknown |
-| 403 | `permission_error` | the caller or the server may not do this |
-| 404 | `not_found_error` | there is no such memory, version or route |
-| 405, 415 | `invalid_request_error` | another method or `Content-Type: application/json` is needed |
+| 403 | `permission_error` | the caller or the server is not allowed to do this |
+| 404 | `not_found_error` | the memory, version or route does not exist |
+| 405, 415 | `invalid_request_error` | the method is not allowed, or the body is not `application/json` |
 | 409 | `memory_precondition_failed_error` | the `precondition` in the body does not hold |
-| 409 | `memory_path_conflict_error` | a memory of the new name exists |
+| 409 | `memory_path_conflict_error` | a memory with the new name already exists |
 | 409 | `conflict_error` | there is nothing to undo, or newer changes would be lost |
 | 412 | `memory_precondition_failed_error` | `If-Match` or `If-None-Match` does not hold |
 | 413 | `request_too_large` | the body or the memory is too large |
 | 422 | `invalid_request_error` | a value is refused by a rule; the detail names it |
 | 422 | `secret_error` | the text looks like a secret |
 | 429 | `rate_limit_error` | too many requests from this address |
-| 500, 503 | `api_error`, `overloaded_error` | the server cannot do it now; try again |
+| 500, 503 | `api_error`, `overloaded_error` | the server cannot answer now; try again later |
+| 507 | `quota_error` | the change exceeds the quota of the tenant |
 ";
 
 fn operations(description: &Value) -> Vec<(String, String, &Value)> {

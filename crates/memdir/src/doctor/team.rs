@@ -44,19 +44,19 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         (TeamAccess::Accepted(version), _) if has_token => {
             DoctorFinding::ok(what, format!("{base} runs memdir {version} and accepts the token"))
         }
-        (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and needs no token")),
+        (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and does not require a token")),
         (TeamAccess::NeedsToken, Some(name)) => {
-            let fix = format!("set {name} to your token where {} starts", host.title);
+            let fix = format!("set {name} to your token in the environment of {}", host.title);
             DoctorFinding::note(what, format!("{base} can be reached; {name} is not set here, so the token was not checked"), fix)
         }
         (TeamAccess::NeedsToken, None) => {
-            let sign_in = host.remote.as_ref().map_or("sign in in the host", |remote| remote.sign_in);
-            DoctorFinding::note(what, format!("{base} can be reached; {} signs in by itself", host.title), sign_in)
+            let sign_in = host.remote.as_ref().map_or("sign in from the host", |remote| remote.sign_in);
+            DoctorFinding::note(what, format!("{base} can be reached; {} asks you to sign in", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => DoctorFinding::bad(
             what,
             format!("{base} does not accept the token: {why}"),
-            "get another token, then install again with --token-file FILE",
+            format!("get another token, then {} --token-file FILE", install(&base)),
         ),
         (TeamAccess::Unreachable(why), _) => DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network"),
     }

@@ -1,5 +1,5 @@
-//! The state of one conversation between two hooks: which memories it has seen, how many messages the person typed, and whether it was
-//! told how the previous one ended. Derived: without it a memory is shown twice, and nothing else.
+//! The state of one conversation between two hooks: which memories it has seen, how many messages the person typed, and whether it has
+//! seen how the previous one ended. Derived: without it a memory is shown twice, and nothing else.
 
 use jiff::Timestamp;
 use memdir_core::internal::base::disk::{self, FileLock, LockWait};
@@ -44,7 +44,7 @@ impl SessionState {
         self.append(&names.filter(|name| !name.starts_with('#')).map(|name| format!("{name}\n")).collect::<String>());
     }
 
-    /// Records that the conversation was told how the previous one ended; returns `false` if it was told before, or if that cannot be
+    /// Records that the conversation has seen how the previous one ended; returns `false` if that is already recorded, or if that cannot be
     /// recorded and would be repeated.
     pub(crate) fn record_left_off(&self) -> bool {
         self.record_once(LEFT_OFF)

@@ -36,7 +36,7 @@ impl HookCall<'_> {
         let listed: Vec<String> = listed.into_keys().collect();
         let (store, now) = (self.memdir.store(), self.memdir.context().clock.now());
         let has_tool_hook = self.host.hooks.iter().any(|hook| matches!(hook.event, HookEvent::BeforeTool | HookEvent::AfterTool));
-        // A conversation that goes on after a compaction is not another one, and one without tool hooks says nothing about rules.
+        // A conversation that continues after a compaction is not another one, and one without tool hooks says nothing about rules.
         let _ = if self.input.lost_context || !has_tool_hook {
             let uses: Vec<MemoryUse<'_>> = listed.iter().map(|name| MemoryUse { name, kind: UseKind::Listed }).collect();
             ledger.record(store, &uses, now, self.ledger_wait())

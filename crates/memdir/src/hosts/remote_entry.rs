@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 const URL_KEYS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 /// The keys that depend on how the host gets its token. An installation without one removes it.
 pub(crate) const TOKEN_KEYS: [&str; 3] = ["headers", "http_headers", "bearer_token_env_var"];
-/// What stands for a token in receipts.
+/// The placeholder for a token in receipts.
 const MASKED: &str = "…";
 
 /// A team server as an entry names it.

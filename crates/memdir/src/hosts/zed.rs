@@ -15,7 +15,7 @@ pub(super) const HOST: Host = Host {
         };
         Some(vec![server_file(dir.join("settings.json"), ConfigFormat::Json, "context_servers", machine.server(&HOST))])
     },
-    remote: Some(RemoteEntry { sign_in: "Sign in in the Agent panel's settings.", ..remote_entry::HTTP }),
+    remote: Some(RemoteEntry { sign_in: "Sign in from the Agent panel's settings.", ..remote_entry::HTTP }),
     instructions: "AGENTS.md, .rules",
     next_step: "The Agent panel's settings list memdir; no restart is needed.",
     ..BASE

@@ -1,4 +1,4 @@
-//! `memdir serve`: one stateless replica of a team server. The database has the truth; this process has search indexes and nothing that
+//! `memdir serve`: one stateless replica of a team server. All data is in the database; this process has search indexes and nothing that
 //! another replica would miss.
 
 use super::{oauth, request_log, team_callers::TeamCallers, to_failure};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
 pub(crate) fn database_settings(args: &DatabaseArgs) -> Result<DatabaseSettings, Failure> {
     let Some(url) = args.database.clone().or_else(config::database_variable) else {
         let hint = "pass --database postgres://USER@HOST/NAME, or set DATABASE_URL; `memdir mcp --http` serves files without a database";
-        return Err(Failure::Usage { message: "no database".into(), hint: hint.into() });
+        return Err(Failure::Usage { message: "no database is configured".into(), hint: hint.into() });
     };
     Ok(DatabaseSettings { root_certificates: args.database_ca.clone(), ..DatabaseSettings::new(&url) })
 }
@@ -85,6 +85,6 @@ fn check_tools(filter: &ToolFilter) -> Result<(), Failure> {
 fn report_progress(namespace: &Path, progress: IndexProgress) {
     let IndexProgress { done, of, .. } = progress;
     if of >= REPORTED_FILES && (done % REPORT_EVERY == 0 || done == of) {
-        let _ = writeln!(std::io::stderr(), "memdir: indexed {done} of {of} memories of {}", namespace.display());
+        let _ = writeln!(std::io::stderr(), "memdir: indexed {done} of {of} memories in {}", namespace.display());
     }
 }

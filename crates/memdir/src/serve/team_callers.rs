@@ -151,7 +151,7 @@ impl CallerDirectory for TeamCallers {
             let key = CallerKey::Person { tenant, person: identity.person.clone(), connection: connection.into() };
             let Some(id) = self.look_up(&key).await? else {
                 return Ok(Err(format!(
-                    "{:?} is not a person of this server; its operator adds people with: memdir admin",
+                    "{:?} is not a person of this server; its operator can add people with: memdir admin person add NAME --tenant TENANT",
                     identity.person
                 )));
             };
@@ -180,7 +180,7 @@ impl CallerDirectory for TeamCallers {
     }
 
     fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String> {
-        let id = caller.id.ok_or("this server has no space without a token")?;
+        let id = caller.id.ok_or("this server requires a token")?;
         let seen = self.seen(id)?;
         self.open_space(&seen.caller, caller).map_err(|failure| failure.text().message)
     }

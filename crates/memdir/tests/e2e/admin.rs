@@ -15,7 +15,7 @@ fn a_team_is_set_up_from_nothing() {
     };
     assert_snapshot!(run(&["tenant", "add", "acme"]), @"
     -- stderr
-    error: the database: it has no schema of memdir; create it with: memdir admin migrate
+    error: the database: it does not have memdir's schema; create it with: memdir admin migrate
     hint: check DATABASE_URL or --database, and that the server is running
     -- exit 3
     ");
@@ -27,7 +27,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["tenant", "list"]), @"acme");
     assert_snapshot!(run(&["person", "add", "ada"]), @"
     -- stderr
-    error: no tenant
+    error: no tenant is selected
     hint: pass --tenant NAME; list the tenants with: memdir admin tenant list
     -- exit 2
     ");
@@ -125,7 +125,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["group", "remove", "backend", "--tenant", "acme"]), @r#"
     -- stderr
     error: group "backend" has projects: shop
-    hint: remove or move them first, as with: memdir admin project remove shop --tenant acme
+    hint: remove them or move them to another group first, for example: memdir admin project remove shop --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben of backend");
@@ -152,7 +152,7 @@ fn the_memories_of_a_tenant_are_removed_only_on_request() {
     assert_snapshot!(run(&["tenant", "remove", "acme"]), @r#"
     -- stderr
     error: tenant "acme" has memories
-    hint: nothing was removed; to remove them for good, add --with-memories
+    hint: nothing was removed; to remove them permanently, add --with-memories
     -- exit 1
     "#);
     assert_snapshot!(run(&["tenant", "remove", "acme", "--with-memories"]), @"removed tenant acme");

@@ -219,7 +219,7 @@ fn a_hit_by_meaning_alone_is_explained() {
     assert_snapshot!(home.run(&["search", "kitten", "--explain"]), @"
     pets.md:4-4  0.36  today
       My cat sleeps all day.
-      | unit 4-4: no shared word, near in meaning
+      | unit 4-4: no shared words, similar in meaning
       | maximum 3.94, cosine 0.40; score 0.36 = 0.233 / (0.233 + 0.42)
       | terms (units): kitten (0)
     ");

@@ -178,7 +178,7 @@ fn one_plan_is_applied_once() {
     assert_snapshot!(home.run(&["dream", "--apply", &file]), @"
     -- stderr
     error: the plan was already applied, as change [ID]
-    hint: take it back with: memdir undo [ID]; or make a new plan with: memdir dream
+    hint: undo it with: memdir undo [ID]; or make a new plan with: memdir dream
     -- exit 1
     ");
 }

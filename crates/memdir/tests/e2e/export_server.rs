@@ -94,7 +94,7 @@ fn what_differs_is_reported_and_kept_on_both_sides() {
     write(&team.desktop, "notes/deploy", "Always on a Friday.\n");
     write(&team.desktop, "notes/new", "Something else.\n");
     insta::assert_snapshot!(team.export(&team.desktop, &["--to-server", "URL"]), @"
-    conflict: notes/deploy differs; both sides keep theirs
+    conflict: notes/deploy differs; neither side was changed
     copied 1 memory from this machine to [URL] (0 unchanged, 1 conflict)
     -- exit 1
     ");
@@ -132,25 +132,25 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     assert!(team.on_server("team/rule").contains("not found"));
     call_text(&team.web, &team.ada, &[], "memory_write", json!({ "path": "team/rule", "content": "Be kind." }));
     insta::assert_snapshot!(team.export(&team.laptop, &["--from-server", "URL"]), @"
-    failed: team/rule: there is no team/ on this machine
+    failed: team/rule: no mount on this machine has the prefix team/
     copied 0 memories from [URL] to this machine (0 unchanged, 0 conflicts)
     -- exit 3
     ");
     fs::write(team.laptop.path("token"), "mdt_0000000000000000").unwrap();
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @"
     -- stderr
-    error: the server refused: missing or unknown bearer token (status 401); 0 memories were copied
+    error: the server refused the request: missing or unknown bearer token (status 401); 0 memories were copied
     hint: pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN
     -- exit 3
     ");
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @r#"
     -- stderr
     error: "http://memory.example.org" is not the URL of a server
-    hint: use a URL with https, such as https://memory.example.org; http only for this machine
+    hint: use an https URL such as https://memory.example.org; http is allowed only for this machine
     -- exit 2
     "#);
     let url = team.url();
     drop(team.web);
     let gone = team.laptop.run_bare(&["export", "--to-server", &url]);
-    assert!(gone.contains("error: the server cannot answer: ") && gone.ends_with("-- exit 3\n"), "{gone}");
+    assert!(gone.contains("error: the server is not available: ") && gone.ends_with("-- exit 3\n"), "{gone}");
 }

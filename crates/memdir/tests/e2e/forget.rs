@@ -92,7 +92,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/edits/draft.md
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
-    search indexes, vectors and caches  removed and built again
+    search indexes, vectors and caches  removed and rebuilt
     -- stderr
     note: nothing was removed; remove all of this with: memdir forget --yes WORDS
     note: not reached: the git history of [HOME]/shop/.memdir
@@ -133,7 +133,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/edits/draft.md
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
-    search indexes, vectors and caches  removed and built again
+    search indexes, vectors and caches  removed and rebuilt
     forgot: 8 files of memories redacted, 13 recorded texts removed, 1 turn removed, 4 other files changed
     verified: read [N] files again and made 2 searches; the words are gone
     receipt: [HOME]/home/forgotten/[TIME].json
@@ -160,7 +160,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     assert!(run_in(&home, "shop", &["undo"]).contains("was forgotten"), "{}", run_in(&home, "shop", &["undo"]));
     assert_snapshot!(run_in(&home, "shop", &["forget", "--yes", WORDS]), @"
     -- stderr
-    error: no place has these words
+    error: the words were not found
     hint: try fewer words; memdir search finds memories by meaning
     -- exit 1
     ");
@@ -198,12 +198,12 @@ fn too_few_letters_and_read_only_memories_are_explained() {
     home.ok(&["write", "a", "A secret garden is here."]);
     assert_snapshot!(home.run(&["forget", "--yes", "a"]), @"
     -- stderr
-    error: invalid words: at least 3 letters or digits are needed; fewer are in nearly every text
+    error: invalid words: at least 3 letters or digits are needed; fewer match nearly every text
     -- exit 2
     ");
     assert_snapshot!(home.run(&["forget", "--yes", "nowhere to be found"]), @"
     -- stderr
-    error: no place has these words
+    error: the words were not found
     hint: try fewer words; memdir search finds memories by meaning
     -- exit 1
     ");
@@ -491,7 +491,7 @@ fn what_is_packed_is_named_as_not_reached() {
     let (code, printed) = forget_json(&home, "shop", &[], WORDS);
     assert_eq!(code, Some(0), "{printed:#}");
     let named = printed["receipt"]["not_reached"].to_string();
-    assert!(named.contains("home/later/old.tar.gz, which is compressed; look into it yourself"), "{named}");
+    assert!(named.contains("home/later/old.tar.gz, which is compressed; check it yourself"), "{named}");
 }
 
 /// Other processes write while memdir forgets: what they were told is written is there, without the words.

@@ -241,13 +241,13 @@ fn older_and_damaged_databases_of_claude_mem() {
     }
     insta::assert_snapshot!(home.run(&["import", "claude-mem", home.path("other.db").to_str().unwrap()]), @"
     -- stderr
-    error: [HOME]/other.db has no table of claude-mem (observations, session_summaries)
-    hint: name the database of claude-mem, which is usually ~/.claude-mem/claude-mem.db
+    error: [HOME]/other.db has none of claude-mem's tables (observations, session_summaries)
+    hint: use the path of claude-mem's database, usually ~/.claude-mem/claude-mem.db
     -- exit 2
     ");
     insta::assert_snapshot!(home.run(&["import", "claude-mem"]), @"
     -- stderr
-    error: the path of its database is missing after `claude-mem`
+    error: missing path after `claude-mem`: its database
     hint: for example: memdir import claude-mem ~/.claude-mem/claude-mem.db
     -- exit 2
     ");
@@ -345,7 +345,7 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     insta::assert_snapshot!(home.run(&["import", "basic-memory", &format!("{path}/people/Ada.md")]), @"
     -- stderr
     error: [HOME]/basic-memory/people/Ada.md is not a directory
-    hint: name the directory of the notes; `basic-memory project list` shows it
+    hint: use the directory of the notes; `basic-memory project list` shows it
     -- exit 2
     ");
 }

@@ -72,7 +72,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "never force push to main"
       when: {command: ["git push --force*"]}
       evidence: chats/claude-code/s.md:12-14
-    inbox/notes/deploy  you asked to remember it, [AGE]
+    inbox/notes/deploy  you asked the agent to remember it, [AGE]
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
@@ -92,7 +92,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     assert_snapshot!(run(&home, &[]), @"
     0 memories in [HOME]/home/projects/[PROJECT]
     user/  0 memories in [HOME]/home/user
-    2 candidates wait in the inbox; review with: memdir inbox
+    2 candidates in the inbox; review with: memdir inbox
     next: memdir write NAME TEXT, memdir demo, memdir --help
     ");
     assert_snapshot!(run(&home, &["inbox", "accept", "feedback/no-force-push"]), @"accepted inbox/feedback/no-force-push as feedback/no-force-push (undo: memdir undo [ID])");
@@ -109,16 +109,16 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     assert_snapshot!(run(&home, &["inbox", "merge", "inbox/notes/deploy", "feedback/no-force-push"]), @"merged inbox/notes/deploy into feedback/no-force-push (undo: memdir undo [ID])");
     assert_snapshot!(run(&home, &["inbox"]), @"
     -- stderr
-    note: no candidates wait for a decision
+    note: no candidates to review
     ");
     assert_snapshot!(run(&home, &["undo"]), @"undid [ID]: edit feedback/no-force-push and inbox/notes/deploy, by ada, just now (redo: memdir redo [ID])");
     assert_snapshot!(run(&home, &["inbox", "reject", "--all"]), @"rejected inbox/notes/deploy (undo: memdir undo [ID])");
     assert_snapshot!(run(&home, &["inbox", "--all"]), @r#"
-    inbox/rejected/notes/deploy  rejected, you asked to remember it, [AGE]
+    inbox/rejected/notes/deploy  rejected, you asked the agent to remember it, [AGE]
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
-    note: no candidates wait for a decision
+    note: no candidates to review
     "#);
     assert_snapshot!(run(&home, &["inbox", "accept", "nothing"]), @r#"
     -- stderr
@@ -233,7 +233,7 @@ fn the_agent_is_asked_once_with_the_exact_calls() {
     talk.said("memory_move", calls[0].1.clone());
     talk.said("memory_move", calls[3].1.clone());
     talk.end();
-    assert!(run(&home, &["inbox"]).contains("no candidates wait"));
+    assert!(run(&home, &["inbox"]).contains("no candidates to review"));
     assert!(home.run_bare(&["recall", "may I force push to main?"]).contains("never force push to main"));
 }
 
@@ -658,7 +658,7 @@ fn a_failing_editor_leaves_the_accepted_memory_and_says_so() {
         "{missing}"
     );
     assert!(home.run_bare(&["read", "feedback/push"]).contains("never force push to main"));
-    assert!(run(&home, &["inbox"]).contains("no candidates wait"), "both are decided");
+    assert!(run(&home, &["inbox"]).contains("no candidates to review"), "both are decided");
     assert!(home.run_bare(&["undo"]).contains("undid"));
     assert!(run(&home, &["inbox"]).contains("inbox/feedback/no-force-push"), "an undo brings it back");
 }
@@ -675,8 +675,8 @@ fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
     let by_agent = home.tell(&args, home.bare(&args).env("CLAUDECODE", "1").output().unwrap());
     assert_snapshot!(by_agent, @r"
     -- stderr
-    error: only the person can accept a change of a rule, but an agent runs this command (CLAUDECODE is set)
-    hint: in a terminal of your own, run: memdir inbox accept inbox/push
+    error: only a person can accept a change to a rule, but an agent is running this command (CLAUDECODE is set)
+    hint: run it yourself in a terminal: memdir inbox accept inbox/push
     -- exit 2
     ");
     // Neither does the tool, nor `--all`, which a person may type without having read it.
@@ -700,7 +700,7 @@ fn the_end_of_a_session_looks_again_for_what_a_stop_missed() {
     let file = transcript(&home, "s", &["Fix the login."]);
     assert_eq!(asked(&home, "claude-code", &stop_with(&home, "s", &file), PERSON), "");
     let file = transcript(&home, "s", &["Fix the login.", REQUEST]);
-    assert!(run(&home, &["inbox"]).contains("no candidates wait"), "nothing has looked since");
+    assert!(run(&home, &["inbox"]).contains("no candidates to review"), "nothing has looked since");
     let end =
         json!({ "session_id": "s", "transcript_path": file, "cwd": home.path("work"), "hook_event_name": "SessionEnd", "reason": "exit" });
     let output = feed(&mut home.bare(&["hook", "claude-code", "session-end"]), end.to_string().as_bytes());

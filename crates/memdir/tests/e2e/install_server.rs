@@ -70,7 +70,7 @@ fn every_host_is_connected_checked_and_disconnected_without_a_trace() {
         succeed(&home, &["install", host, "--server", &url]);
         let [(level, seen)] = &doctor(&home)[..] else { panic!("{host}") };
         assert!(
-            level == "note" && seen.starts_with(&format!("{url} can be reached; ")) && seen.ends_with(" signs in by itself"),
+            level == "note" && seen.starts_with(&format!("{url} can be reached; ")) && seen.ends_with(" asks you to sign in"),
             "{host}: {seen}"
         );
         succeed(&home, &["uninstall", "--all"]);
@@ -87,7 +87,7 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     insta::assert_snapshot!(install(&["--scope", "project", "--token-file", file.to_str().unwrap()]), @"
     -- stderr
     error: a token must not be in the settings of a project, which may be committed
-    hint: use --token-env NAME, or omit the token to sign in in the host
+    hint: use --token-env NAME, or omit the token to sign in from the host
     -- exit 2
     ");
     let shown = install(&["--token-file", file.to_str().unwrap(), "--dry-run"]);
@@ -96,7 +96,7 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     insta::assert_snapshot!(install(&["--scope", "project", "--token-env", "TEAM_TOKEN"]), @"
     Claude Code (project): done
       [HOME]/work/.mcp.json created
-      Set TEAM_TOKEN to your token where Claude Code starts. Start a new session; /mcp lists memdir.
+      Set TEAM_TOKEN to your token in the environment of Claude Code. Start a new session; /mcp lists memdir.
     ");
     insta::assert_snapshot!(fs::read_to_string(home.path("work/.mcp.json")).unwrap().replace(&url, "[URL]"), @r#"
     {
@@ -123,7 +123,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     let install = |args: &[&str]| home.run_bare(&[&["install"][..], args].concat()).replace(&url, "[URL]");
     insta::assert_snapshot!(install(&["claude-desktop", "--server", &url]), @"
     -- stderr
-    error: Claude Desktop has no servers over HTTP in its settings
+    error: Claude Desktop does not support HTTP servers in its settings
     hint: add the URL in Claude Desktop under Settings > Connectors > Add custom connector; no file was changed
     -- exit 2
     ");
@@ -136,7 +136,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     insta::assert_snapshot!(install(&["codex", "--server", "http://memory.example.org"]), @r#"
     -- stderr
     error: "http://memory.example.org" is not the URL of a server
-    hint: use a URL with https, such as https://memory.example.org; http only for this machine
+    hint: use an https URL such as https://memory.example.org; http is allowed only for this machine
     -- exit 2
     "#);
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-env", "a b"]), @r#"
@@ -162,7 +162,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     insta::assert_snapshot!(home.tell(&[], typed), @"
     -- stderr
     error: a token must have at least 16 ASCII characters and no spaces; create one with: openssl rand -hex 32
-    hint: get a token with: memdir token add PERSON, on the server
+    hint: ask the server's operator for a token
     -- exit 2
     ");
     assert_eq!(files(&home), before);

@@ -83,7 +83,7 @@ fn every_other_token_is_refused_with_the_reason() {
     let with = |claims: &[(&str, Value)]| provider.mint("rsa", json!({}), claims);
     assert_eq!(refused(&web, &with(&[("exp", json!(now - 60))])), invalid("the token has expired"));
     assert_eq!(ask(&web, &with(&[("exp", json!(now - 5))]), &[], "memory_read", json!({})).status, 200, "clocks differ a little");
-    assert_eq!(refused(&web, &with(&[("exp", json!(null))])), invalid("the token does not expire"));
+    assert_eq!(refused(&web, &with(&[("exp", json!(null))])), invalid("the token has no expiry time"));
     assert_eq!(refused(&web, &with(&[("nbf", json!(now + 600))])), invalid("the token is not valid yet"));
     assert_eq!(refused(&web, &with(&[("aud", json!("https://other.example.org"))])), invalid("the token is for another server"));
     assert_eq!(refused(&web, &with(&[("aud", json!(format!("{RESOURCE}.evil.example")))])), invalid("the token is for another server"));
@@ -92,7 +92,10 @@ fn every_other_token_is_refused_with_the_reason() {
     assert_eq!(refused(&web, &provider.mint("public", json!({}), &[])), invalid("the algorithm of the token is not accepted"));
     assert_eq!(refused(&web, &provider.mint("stranger", json!({}), &[])), invalid("the signature of the token is not valid"));
     assert_eq!(refused(&web, &provider.mint("rsa", json!({ "kid": "ec-0" }), &[])), invalid("the signature of the token is not valid"));
-    assert_eq!(refused(&web, &provider.mint("rsa", json!({ "crit": ["x"], "x": 1 }), &[])), invalid("the token has critical extensions"));
+    assert_eq!(
+        refused(&web, &provider.mint("rsa", json!({ "crit": ["x"], "x": 1 }), &[])),
+        invalid("the token has unsupported critical extensions")
+    );
     assert_eq!(refused(&web, "a.b.c"), invalid("the token is not a signed JWT"));
     let (head, rest) = good.split_once('.').unwrap();
     let (_, signature) = rest.split_once('.').unwrap();
@@ -193,13 +196,13 @@ fn settings_that_would_send_tokens_in_plain_text_are_an_error() {
     };
     insta::assert_snapshot!(start("http://login.example.org", RESOURCE), @r#"
     -- stderr
-    error: oauth.issuer "http://login.example.org" is not valid: use a URL with https, without a query; http only for loopback
+    error: oauth.issuer "http://login.example.org" is not valid: use an https URL without a query; http is allowed only for loopback
     hint: correct the table [oauth] with: memdir config edit
     -- exit 3
     "#);
     insta::assert_snapshot!(start("https://login.example.org", "memory.example.org"), @r#"
     -- stderr
-    error: oauth.resource "memory.example.org" is not valid: use a URL with https, without a query; http only for loopback
+    error: oauth.resource "memory.example.org" is not valid: use an https URL without a query; http is allowed only for loopback
     hint: correct the table [oauth] with: memdir config edit
     -- exit 3
     "#);

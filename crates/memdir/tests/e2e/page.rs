@@ -254,7 +254,7 @@ fn a_taken_port_is_an_error_with_a_next_step() {
     insta::assert_snapshot!(told, @r"
     -- stderr
     error: cannot listen on 127.0.0.1:[PORT]: Address already in use (os error 98)
-    hint: choose another port with --port, or omit it for any free one
+    hint: choose another port with --port, or omit it to use a free port
     -- exit 3
     ");
 }
@@ -312,7 +312,7 @@ fn pages_of_a_server_need_a_token() {
     let home = Home::new();
     insta::assert_snapshot!(home.run(&["mcp", "--http", "127.0.0.1:0", "--page"]), @r"
     -- stderr
-    error: the pages require a token, so that each person sees only its own memory
+    error: the page requires a token, so that people see only their own memories
     hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
     -- exit 3
     ");

@@ -449,7 +449,7 @@ fn only_a_person_decides() {
     let home = with_rule(&PUSH.replace("git push*", "git push*\n  strength: deny"));
     assert_snapshot!(home.run_bare(&["rules", "accept", "push"]), @"
     -- stderr
-    error: accept needs confirmation, but standard input is not a terminal
+    error: `memdir rules accept` needs confirmation, but standard input is not a terminal
     hint: read the rule with `memdir read push`, then run: memdir rules accept push --yes
     -- exit 2
     ");
@@ -457,8 +457,8 @@ fn only_a_person_decides() {
     let output = agent.env("CLAUDECODE", "1").output().unwrap();
     assert_snapshot!(home.tell(&[], output), @"
     -- stderr
-    error: only the person can accept a rule, but an agent runs this command (CLAUDECODE is set)
-    hint: in a terminal of your own, run: memdir rules accept push
+    error: only a person can accept a rule, but an agent is running this command (CLAUDECODE is set)
+    hint: run it yourself in a terminal: memdir rules accept push
     -- exit 2
     ");
     assert_snapshot!(home.run_bare(&["rules", "accept", "psh", "--yes"]), @r#"

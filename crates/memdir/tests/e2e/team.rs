@@ -232,7 +232,7 @@ fn a_cold_namespace_of_a_thousand_memories_answers_its_first_search_and_reports_
     let _ = writeln!(std::io::stderr(), "the first search of 1,000 cold memories took {:?}", begun.elapsed());
     assert!(found.contains("notes/valve-731.md"), "{found}");
     let log = std::fs::read_to_string(home.path("log")).unwrap();
-    assert!(log.contains("memdir: indexed 1000 of 1000 memories of postgres:acme/projects/shop"), "{log}");
+    assert!(log.contains("memdir: indexed 1000 of 1000 memories in postgres:acme/projects/shop"), "{log}");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["serve"]), @"
     -- stderr
-    error: no database
+    error: no database is configured
     hint: pass --database postgres://USER@HOST/NAME, or set DATABASE_URL; `memdir mcp --http` serves files without a database
     -- exit 2
     ");
@@ -297,7 +297,7 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     let Some(team) = TeamDatabase::empty() else { return };
     assert_snapshot!(home.run_bare(&["serve", "--database", &team.url]), @"
     -- stderr
-    error: the database: it has no schema of memdir; create it with: memdir admin migrate
+    error: the database: it does not have memdir's schema; create it with: memdir admin migrate
     hint: check DATABASE_URL or --database, and that the server is running
     -- exit 3
     ");

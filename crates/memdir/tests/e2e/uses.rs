@@ -245,7 +245,7 @@ fn the_list_of_candidates_has_what_the_ledger_says_about_rules() {
     let listed = home.run_bare(&["inbox"]);
     assert!(listed.contains("a rule was violated twice") && listed.contains("push"), "{listed}");
     assert!(home.run_bare(&["inbox", "reject", "--all"]).contains("rejected"));
-    assert!(home.run_bare(&["inbox"]).contains("no candidates wait for a decision"), "it was rejected");
+    assert!(home.run_bare(&["inbox"]).contains("no candidates to review"), "it was rejected");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn nothing_is_counted_once_the_person_turned_it_off() {
     memory  listed  recalled  found  read  cited  fired  followed  violated  line tokens  last used
     push    -       -         -      -     -      -      -         -         11           never
     -- stderr
-    note: uses are not counted: count_use = false; turn it on with: memdir config set count_use true
+    note: uses are not counted (count_use = false); turn counting on with: memdir config set count_use true
     ");
     assert!(!home.path("home/uses").exists());
 }

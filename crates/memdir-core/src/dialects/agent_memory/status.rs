@@ -43,7 +43,7 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
             Some(_) => "Consolidation: memdir dream makes a plan, which the user applies; sessions stay as they are".to_owned(),
         },
         match (holder, last) {
-            (Some(pid), _) => format!("Last consolidation: another program runs one now (PID {pid})"),
+            (Some(pid), _) => format!("Last consolidation: another program is running one now (PID {pid})"),
             (None, Some(last)) => format!("Last consolidation: {} ({}){by}", seconds(last), age(now, last)),
             (None, None) => "Last consolidation: never".to_owned(),
         },

@@ -112,11 +112,11 @@ fn select(
     out.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
     let note = |count: usize, what: &str, why: &str| (count > 0).then(|| format!("{what}: {count}; {why}"));
     let notes = [
-        note(overlapping, "proposals for the next plan", "they concern files of this one"),
+        note(overlapping, "proposals for the next plan", "they concern files that this plan changes"),
         note(
             refused,
             "omitted proposals",
-            "they would write a secret, or a file that is read-only, too large, or has a name that cannot be written in a plan",
+            "they would write a secret, a read-only file or a file over the size limit, or have a name that a plan cannot contain",
         ),
         note(over, "proposals for the next plan", "they did not fit into this one"),
     ];

@@ -238,7 +238,7 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
     let (what, confidence) = match reason {
         DreamReason::ExactDuplicate if is_named_apart => ("has, under another name, the same text as".to_owned(), 60),
         DreamReason::ExactDuplicate => ("has the same text as".to_owned(), 99),
-        _ if differing.is_empty() => ("says nothing that is not in".to_owned(), 95),
+        _ if differing.is_empty() => ("adds nothing to".to_owned(), 95),
         _ => ("says the same as".to_owned(), 85),
     };
     let only = if differing.is_empty() { String::new() } else { format!("; only there: {}", differing.join(", ")) };

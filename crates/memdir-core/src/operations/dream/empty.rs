@@ -23,7 +23,7 @@ pub(super) fn is_empty(file: &MaterialFile) -> bool {
 }
 
 fn archive(file: &MaterialFile) -> DreamOperation {
-    let what = if file.memory.body().trim().is_empty() { "is empty" } else { "has a heading and no text" };
+    let what = if file.memory.body().trim().is_empty() { "is empty" } else { "has a heading but no text" };
     DreamOperation {
         action: DreamAction::Archive,
         reason: DreamReason::Empty,
@@ -42,7 +42,7 @@ pub(super) fn unreachable(view: &dyn View, material: &Material, unlisted: &HashS
         .map(|file| DreamOperation {
             action: DreamAction::Update,
             reason: DreamReason::Unreachable,
-            why: format!("{} has no entrypoint line, so no agent learns of it", file.name()),
+            why: format!("{} is not listed in the entrypoint, so agents may not notice it", file.name()),
             confidence: 90,
             sources: Vec::new(),
             changes: vec![DreamChange::List { path: file.path.clone(), version: file.version }],

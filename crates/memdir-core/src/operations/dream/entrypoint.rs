@@ -171,11 +171,8 @@ fn grouped(
         }
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
-        let why = format!(
-            "{} is over its budget; this moves {} of its lines, those used least for their size, to a page",
-            book.name(),
-            lines.len()
-        );
+        let why =
+            format!("{} is over its budget; the lines that are used least for their size ({}) move to a page", book.name(), lines.len());
         operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
@@ -196,7 +193,7 @@ fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLi
     let text =
         compose(&[("name", format!("Overview of {folder}").as_str()), ("description", description.as_str()), ("type", "reference")], &body);
     let why = format!(
-        "{} is over its budget; {} lines of {folder}/ are used least for their size: one line for all of them, and each on a page",
+        "{} is over its budget; {} lines of {folder}/, which are used least for their size, become one line and move to a page",
         book.name(),
         lines.len()
     );

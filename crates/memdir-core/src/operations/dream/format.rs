@@ -10,9 +10,9 @@ pub(super) const HEADING: &str = "# Dream plan";
 pub(super) const FORMAT: &str = "1";
 
 const INTRODUCTION: &str = "\
-> Each operation below is made only if you apply this plan. Delete an operation from its heading to the next one to leave it out.
-> Change the text in a block to change what is written. The diffs are for reading only.
-> Apply it with: memdir dream --apply FILE. One `memdir undo` takes all of it back.
+> Nothing below is done until you apply this plan. To skip an operation, delete it from its heading to the next one.
+> To change what is written, edit the text in its block. The diffs are for reading only.
+> Apply the plan with: memdir dream --apply FILE. One `memdir undo` undoes all of it.
 ";
 
 /// Renders a plan. `parse` reads it back.

@@ -207,7 +207,7 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
     Some(DreamOperation {
         action,
         reason: DreamReason::Log,
-        why: format!("lasting entries of daily logs that are not in any memory: {count}; they go to {name}"),
+        why: format!("lasting entries of daily logs that are not in any memory: {count}; they move to {name}"),
         confidence: 65,
         sources,
         changes: vec![change],

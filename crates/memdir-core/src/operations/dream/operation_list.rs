@@ -281,7 +281,10 @@ fn with_fields_of(old: &[(Stored, Option<String>)], new: &str) -> Result<String>
         for (key, value) in binding_fields(&memory) {
             let (written, _) = Memory::parse(&new);
             if key == "when" && written.raw(key).is_some_and(|other| other != value) {
-                return Err(Error::bad_input("text", format!("it changes the field `when` of {path}; only a person changes a tripwire")));
+                return Err(Error::bad_input(
+                    "text",
+                    format!("it changes the field `when` of {path}; only a person can change a tripwire"),
+                ));
             }
             new = written.with_field_of(&memory, key);
         }

@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
             } else if let Some(path) = line.strip_prefix("### text of ") {
                 let text = self.block(line_number)?;
                 if texts.insert(path.trim(), (line_number, text)).is_some() {
-                    return Err(wrong(line_number, format!("the operation has two texts of {}", path.trim())));
+                    return Err(wrong(line_number, format!("the operation has two texts for {}", path.trim())));
                 }
             } else if line.trim_end() == "### diff" {
                 self.block(line_number)?;

@@ -150,7 +150,7 @@ impl DreamShelf {
             self.drop_oldest();
             Ok(file)
         };
-        write().map_err(|error| Error::io("keep a plan in", &self.dir, error))
+        write().map_err(|error| Error::io("save a plan in", &self.dir, error))
     }
 
     /// The kept plans, newest first. A plan whose change was undone is open again.

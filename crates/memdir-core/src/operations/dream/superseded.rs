@@ -35,7 +35,7 @@ fn declared(material: &Material, now: Timestamp) -> Vec<DreamOperation> {
         if let Some(new) = successions.successor(&file.path).and_then(|path| by_path.get(path)) {
             out.push(archive(file, format!("{} supersedes it", new.name()), 95, Some(new)));
         } else if file.validity.status == Some(MemoryStatus::Deprecated) && crate::base::time::age_days(now, file.at) >= DEPRECATED_DAYS {
-            out.push(archive(file, format!("it is deprecated and was not changed since {}", file.day()), 70, None));
+            out.push(archive(file, format!("it is deprecated and has not changed since {}", file.day()), 70, None));
         }
     }
     out

@@ -200,7 +200,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
         FileKind::Log => "it is a log, and logs are never changed",
         FileKind::Archived => "it is already archived",
         FileKind::Entrypoint | FileKind::Page => "it is the entrypoint or one of its pages, which memdir maintains",
-        FileKind::Tests => "it is the tests file",
+        FileKind::Tests => "it is the file of memory tests",
     };
     Err(Error::bad_path(path.as_str(), what))
 }
@@ -208,7 +208,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
 fn check_target(view: &dyn View, context: &Context, action: DreamAction, from: &MemoryPath, to: &MemoryPath) -> Result<()> {
     let prefix = |path| mounts::mount_of(view, path).map(|mount| mount.prefix.clone());
     if prefix(from) != prefix(to) {
-        return Err(Error::bad_path(to.as_str(), "it is in another mount than the memory"));
+        return Err(Error::bad_path(to.as_str(), "it is not in the same mount as the memory"));
     }
     if action == DreamAction::Move {
         check_place(view, to)?;

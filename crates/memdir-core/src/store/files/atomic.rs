@@ -41,7 +41,7 @@ pub(crate) enum Committed {
     /// contents that other programs saved and that this step had replaced, oldest first. The last one is in the file again, but the
     /// program may take it for replaced and overwrite it.
     Raced(Vec<Vec<u8>>),
-    /// Another program changed the file first, and the step could not be taken back. The file may have the new content; the temporary
+    /// Another program changed the file first, and the step could not be reverted. The file may have the new content; the temporary
     /// file has what was replaced last. The list has the contents that other programs saved and that are in neither.
     Stuck(Errno, Vec<Vec<u8>>),
 }
@@ -138,7 +138,7 @@ impl Step {
         }
     }
 
-    /// Takes back an exchange that replaced the save of another program. Such a program may save again meanwhile; the file gets its
+    /// Reverts an exchange that replaced the save of another program. Such a program may save again meanwhile; the file gets its
     /// newest content, and all of them are returned. What is not a readable file, such as a link, is exchanged all the same.
     fn exchange_back(&self, after: &[u8]) -> Committed {
         let mut saved: Vec<Vec<u8>> = Vec::new();
@@ -165,7 +165,7 @@ impl Step {
         Committed::Raced(saved)
     }
 
-    /// Describes why a step could not be taken back.
+    /// Describes why a step could not be reverted.
     pub(crate) fn stuck(&self, errno: Errno) -> Error {
         Error::io("restore", &self.shown, errno.into())
     }

@@ -374,7 +374,7 @@ pub(super) fn open_exact(open: &Open<'_>, rel: &str) -> Result<Option<File>> {
 }
 
 /// Reads the file of exactly that name below a root. A file that is larger than memdir reads has the content of its beginning, which
-/// is no version that memdir wrote.
+/// is not a version that memdir wrote.
 pub(super) fn read_now(root: &Root, rel: &str) -> Result<Option<Vec<u8>>> {
     let open = root.open()?;
     let Some(file) = open_exact(&open, rel)? else { return Ok(None) };

@@ -81,7 +81,7 @@ impl Walker<'_> {
             return;
         }
         if depth > limits::WALK_DEPTH {
-            return self.problem(rel, "is too deep and was skipped");
+            return self.problem(rel, "is nested too deeply and was skipped");
         }
         match fstat(&dir) {
             Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,

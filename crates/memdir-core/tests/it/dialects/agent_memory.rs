@@ -129,7 +129,7 @@ fn the_status_is_told_on_every_platform() {
     assert_eq!(desk.text("memory_daemon_status", nothing()), status("never", 1));
     let lock = desk.top.path().join("home/.agent-memory/memory/.consolidate-lock");
     support::put(&lock, &std::process::id().to_string());
-    let running = format!("another program runs one now (PID {})", std::process::id());
+    let running = format!("another program is running one now (PID {})", std::process::id());
     assert_eq!(desk.text("memory_daemon_status", nothing()), status(&running, 0));
     support::put(&lock, "");
     let ran: std::time::SystemTime = "2026-08-30T12:00:00Z".parse::<jiff::Timestamp>().unwrap().into();

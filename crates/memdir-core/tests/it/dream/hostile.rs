@@ -74,7 +74,7 @@ fn hostile_plans_are_refused_and_change_nothing() {
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     page: plan: operation 1 (create MEMORY.page-001): invalid memory name "MEMORY.page-001.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and logs are never changed; nothing was changed
-    tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it is the tests file; nothing was changed
+    tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it is the file of memory tests; nothing was changed
     emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
     NUL: plan: operation 1 (update a): text: the text of a.md contains a NUL character; nothing was changed
     oversized: plan: operation 1 (update a): a has 5242881 bytes; the limit is 4194304; nothing was changed
@@ -216,7 +216,7 @@ fn other_mounts_and_endless_plans_are_refused() {
     );
     assert_eq!(
         refused(&archive(1, "a", "user/archive/a")),
-        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is in another mount than the memory; nothing was changed"
+        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is not in the same mount as the memory; nothing was changed"
     );
     let endless: String = (1..=1_001).map(|n| archive(n, &format!("n{n}"), &format!("archive/n{n}"))).collect();
     assert_eq!(refused(&endless), "plan: it has 1001 operations; the limit is 1000");

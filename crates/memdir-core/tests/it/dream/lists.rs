@@ -158,11 +158,11 @@ fn what_a_model_leaves_out_of_the_frontmatter_stays() {
     let changed = rule.replace("git push --force", "git pull");
     assert_eq!(
         refused(&memdir, json!([{ "action": "update", "path": "a", "text": changed }])),
-        "operations: operation 1: text: it changes the field `when` of a.md; only a person changes a tripwire"
+        "operations: operation 1: text: it changes the field `when` of a.md; only a person can change a tripwire"
     );
     assert_eq!(
         refused(&memdir, json!([{ "action": "merge", "into": "a", "from": ["c"], "text": rule }])),
-        "operations: operation 1: text: it changes the field `when` of c.md; only a person changes a tripwire"
+        "operations: operation 1: text: it changes the field `when` of c.md; only a person can change a tripwire"
     );
 }
 

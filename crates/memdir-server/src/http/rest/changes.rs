@@ -19,7 +19,7 @@ pub(super) const DEFAULT_LIMIT: u32 = 100;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangesQuery {
-    /// `cursor` of the page before. Default: the beginning of the history.
+    /// `cursor` of the previous page. Default: the beginning of the history.
     after: Option<String>,
     /// Maximum number of changes. Default: 100.
     limit: Option<Bounded<1, 1000>>,

@@ -30,7 +30,7 @@ pub(super) struct ListQuery {
     view: Option<ListView>,
     /// Maximum number of entries; at most 20 with `view=full`. Default: the maximum.
     limit: Option<Bounded<1, BASIC_LIMIT>>,
-    /// `next_page` of the page before.
+    /// `next_page` of the previous page.
     page: Option<String>,
 }
 
@@ -148,5 +148,5 @@ fn read_all(call: &RestCall, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>
 
 fn parse_page(page: &str) -> Result<String, Problem> {
     let path = URL_SAFE_NO_PAD.decode(page).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    path.ok_or_else(|| Error::bad_input("page", "it is not a page of this list; omit it to start at the beginning").into())
+    path.ok_or_else(|| Error::bad_input("page", "it is not a `next_page` of this list; omit it to start at the beginning").into())
 }

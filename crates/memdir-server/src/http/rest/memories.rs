@@ -14,8 +14,7 @@ use memdir_core::{Change, Delete, Memdir, MemoryPath, Role, Version, Write, Writ
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-const SAVED: &[(StatusCode, &str)] =
-    &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The memory, which is new")];
+const SAVED: &[(StatusCode, &str)] = &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The new memory")];
 
 pub(super) struct GetMemory;
 
@@ -53,7 +52,7 @@ pub(super) struct PutMemoryBody {
     /// How `content` is encoded.
     #[serde(default)]
     content_encoding: ContentEncoding,
-    /// What the memory must contain before.
+    /// What the memory must contain before the change.
     precondition: Option<Precondition>,
 }
 

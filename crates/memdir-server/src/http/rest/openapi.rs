@@ -121,7 +121,7 @@ fn header_parameter(header: RouteHeader) -> Value {
         }
         RouteHeader::IdempotencyKey => (
             "Idempotency-Key",
-            "Makes a repeated request harmless: it is answered with the change that the first one made",
+            "Makes retries idempotent: a repeated request returns the change that the first one made",
             json!({ "type": "string", "pattern": "^[!-~]{1,255}$" }),
         ),
         RouteHeader::LastEventId => ("Last-Event-ID", "The id of the last event that was received", json!({ "type": "string" })),

@@ -30,7 +30,7 @@ pub(super) struct SearchBody {
     kind: Option<SearchType>,
     /// Only memories below this folder.
     path_prefix: Option<String>,
-    /// Only what is not older than this date, such as 2026-01-31.
+    /// Only memories changed on or after this date, such as 2026-01-31.
     since: Option<String>,
 }
 
@@ -166,13 +166,13 @@ impl RestOperation for SearchMemories {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecallBody {
-    /// The message of a person.
+    /// The message of the user.
     message: NonEmptyText,
     /// Maximum number of memories. Default: 5.
     max_memories: Option<Bounded<1, 20>>,
     /// Maximum number of tokens of the text. Default: 4000.
     max_tokens: Option<Bounded<100, 20000>>,
-    /// Names that the conversation was already shown.
+    /// Names of memories that the conversation has already seen.
     #[serde(default)]
     shown: Vec<String>,
 }
@@ -265,7 +265,7 @@ impl RestOperation for GetPrompt {
     type Reply = PromptAnswer;
 
     fn run(call: &RestCall, _: NoQuery, _: NoBody) -> Result<RestReply<PromptAnswer>, Problem> {
-        let none = || Problem::from_status(StatusCode::NOT_FOUND, "this server has no prompt");
+        let none = || Problem::from_status(StatusCode::NOT_FOUND, "this server does not provide a memory section");
         let section = call.section.as_ref().ok_or_else(none)?;
         Ok(RestReply::ok(PromptAnswer { text: section(&call.memdir)? }))
     }

@@ -15,7 +15,7 @@ impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Bounded<MIN, MAX>
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = deserializer.deserialize_u32(WholeNumber)?;
         let bounded = u32::try_from(number).ok().filter(|number| (MIN..=MAX).contains(number));
-        bounded.map(Bounded).ok_or_else(|| D::Error::custom(format!("{number} is not from {MIN} to {MAX}")))
+        bounded.map(Bounded).ok_or_else(|| D::Error::custom(format!("{number} is not in the range {MIN} to {MAX}")))
     }
 }
 
@@ -62,7 +62,11 @@ pub(crate) struct Fraction(pub(crate) f32);
 impl<'de> Deserialize<'de> for Fraction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f32::deserialize(deserializer)?;
-        if (0.0..=1.0).contains(&number) { Ok(Fraction(number)) } else { Err(D::Error::custom(format!("{number} is not from 0 to 1"))) }
+        if (0.0..=1.0).contains(&number) {
+            Ok(Fraction(number))
+        } else {
+            Err(D::Error::custom(format!("{number} is not in the range 0 to 1")))
+        }
     }
 }
 

@@ -53,7 +53,7 @@ fn row(context: &ViewContext<'_>, plan: &KeptPlan) -> Markup {
 pub(in crate::page) fn state_tag(state: &PlanState) -> Markup {
     html! {
         @match state {
-            PlanState::Open => span.tag { "waits" },
+            PlanState::Open => span.tag { "waiting" },
             PlanState::Applied(_) => span.tag { "applied" },
             PlanState::Invalid(_) => span.tag { "invalid" },
         }
@@ -85,7 +85,7 @@ pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> R
 
 /// The plans of the space, or an error if none are kept for the viewer.
 pub(in crate::page) fn dreams<'a>(context: &ViewContext<'a>) -> Result<&'a PageDreams> {
-    let none = || Error::Unavailable { what: "dream plans".into(), why: "this server keeps none".into() };
+    let none = || Error::Unavailable { what: "dream plans".into(), why: "this server does not keep plans".into() };
     context.space.dreams.as_ref().ok_or_else(none)
 }
 

@@ -120,7 +120,7 @@ fn waiting_plan(context: &ViewContext<'_>) -> Markup {
     let url = context.url(&format!("/dream/{}", encode(&dream::file_name(&plan.file))));
     html! {
         section.card {
-            h2 { a href=(url) { "A plan waits to be applied" } }
+            h2 { a href=(url) { "A plan is waiting to be applied" } }
             p { (counted(plan.operations, "operation", "operations")) ", made " (layout::when(context, plan.made)) }
         }
     }
@@ -181,7 +181,7 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
             @if stats.files <= MAX_CHECKED && wrong.is_empty() && advice.is_empty() { p { "All memories are in order." } }
             @if !wrong.is_empty() || !advice.is_empty() {
                 details {
-                    summary { (counted(wrong.len(), "error", "errors")) ", " (counted(advice.len(), "piece of advice", "pieces of advice")) }
+                    summary { (counted(wrong.len(), "error", "errors")) ", " (counted(advice.len(), "suggestion", "suggestions")) }
                     ul.findings {
                         @for finding in wrong.iter().chain(&advice).take(40) {
                             li { (finding.path) ": " (finding.what) }

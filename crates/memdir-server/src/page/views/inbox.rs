@@ -30,7 +30,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let body = html! {
         h1 { "Inbox" }
         (decided(context, query))
-        p.quiet { (counted(inbox.open.len(), "candidate waits", "candidates wait")) " for a decision, " (inbox.rejected) " rejected." }
+        p.quiet { (counted(inbox.open.len(), "open candidate", "open candidates")) ", " (inbox.rejected) " rejected." }
         @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories from what you say and correct in conversations." } }
         @for entry in inbox.open.iter().take(MAX_SHOWN) { (candidate(context, entry)) }
         @if inbox.open.len() > MAX_SHOWN { p.quiet { (inbox.open.len() - MAX_SHOWN) " more, with weaker evidence." } }
@@ -48,7 +48,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     Ok(Page::reply("Inbox", "/inbox", body))
 }
 
-/// What the last decision did, with the button that takes it back.
+/// What the last decision did, with an undo button.
 fn decided(context: &ViewContext<'_>, query: &Params) -> Markup {
     let (what, change) = (query.get("done"), query.get("change"));
     html! {

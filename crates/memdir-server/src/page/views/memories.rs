@@ -55,7 +55,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         @if number == 1 && !topics.is_empty() { (topic_table(context, topic, &topics)) }
         @if !shown.is_empty() { (memory_table(context, &shown)?) }
         (layout::pages(&path, number, own.len() > number * PER_PAGE))
-        @if listing.left_out > 0 { p.quiet { "Files that are not listed: " (listing.left_out) ". Open a topic to see them." } }
+        @if listing.left_out > 0 { p.quiet { "Files not listed: " (listing.left_out) ". Open a topic to see them." } }
         (layout::notes(&listing.problems.iter().take(20).map(|problem| problem.what.clone()).collect::<Vec<_>>()))
     };
     Ok(Page::reply(title, "/memories", body))
@@ -100,7 +100,7 @@ fn topic_table(context: &ViewContext<'_>, topic: &str, topics: &BTreeMap<&str, T
                 }
             }
         }
-        @if topics.len() > MAX_TOPICS { p.quiet { "Topics that are not listed: " (topics.len() - MAX_TOPICS) ". Search for them." } }
+        @if topics.len() > MAX_TOPICS { p.quiet { "Topics not listed: " (topics.len() - MAX_TOPICS) ". Search for them." } }
     }
 }
 
@@ -156,7 +156,7 @@ fn details(context: &ViewContext<'_>, stored: &Stored) -> MemoryDetails {
     }
 }
 
-/// How often agents used a memory: recalled, found, read or cited it, or were told a rule.
+/// How often agents used a memory: recalled, found, read or cited it, or were shown a rule.
 fn used(counts: &UseCounts) -> u64 {
     counts.injected + counts.fired + counts.searched + counts.read + counts.cited
 }

@@ -57,7 +57,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                 } @else {
                     (render_text(context, &memory, &reading.path))
                 }
-                @if let Some(next) = reading.next_line { p.quiet { "Cut at line " (next) "; read the rest with: memdir read " (reading.name) } }
+                @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read the rest with: memdir read " (reading.name) } }
                 p.quiet {
                     @if is_plain { a href=(context.memory_url(&reading.name)) { "Show rendered" } }
                     @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the file as it is" } }
@@ -159,7 +159,7 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
     Ok(html! {
         section {
             h2 { "Findings" }
-            @if found.is_empty() { p.quiet { "Nothing that it mentions is missing." } }
+            @if found.is_empty() { p.quiet { "Everything that it mentions exists." } }
             @else { ul.findings { @for one in found.iter().take(30) { li { (secrets::redact(one)) } } } }
         }
     })
@@ -236,7 +236,7 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
                                     }
                                 },
                                 Some((_, Err(error))) => p.quiet { (error.to_string()) },
-                                None => p.quiet { "It had another name." },
+                                None => p.quiet { "It had a different name." },
                             }
                             p { a href=(context.url(&format!("/change/{}", change.id))) { "The whole change " (change.id.to_string()) } }
                         }

@@ -1,5 +1,5 @@
 //! One dream plan: its operations with their reasons and differences, a checkbox for each, and what applying it did. Applying compares the
-//! version of every file; what changed since is left out and named.
+//! version of every file; what changed since is skipped and reported.
 
 use crate::page::{
     layout::{self, counted},
@@ -75,7 +75,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
             p { "It was applied as change " a href=(context.url(&format!("/change/{}", encode(change)))) { (change) } "." }
         }
         @if can_apply {
-            form method="post" action=(context.url("/dream/apply")) data-choice data-confirm="Apply the checked operations? One undo takes all of them back." {
+            form method="post" action=(context.url("/dream/apply")) data-choice data-confirm="Apply the checked operations? One undo reverts all of them." {
                 (layout::form_token(context))
                 input type="hidden" name="plan" value=(opened.name);
                 input type="hidden" name="version" value=(opened.version.to_string());
@@ -193,7 +193,7 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
     Ok(result(context, &opened, &applied))
 }
 
-/// What applying did, with the button that takes it back.
+/// What applying did, with an undo button.
 fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied) -> Reply {
     let title = format!("Applied {} of {}", applied.applied.len(), counted(opened.plan.operations.len(), "operation", "operations"));
     let body = html! {

@@ -129,7 +129,7 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
                     span { (highlighter.line(&text::ellipsis(line, MAX_LINE_CHARS))) } "\n"
                 }
             }
-            @if count > MAX_LINES { p.quiet { (count - MAX_LINES) " more lines" } }
+            @if count > MAX_LINES { p.quiet { (layout::counted(count - MAX_LINES, "more line", "more lines")) } }
             @if let Some(explain) = &hit.explain { (why(explain)) }
         }
     }

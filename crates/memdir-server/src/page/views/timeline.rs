@@ -1,4 +1,4 @@
-//! The timeline: every change by any actor, newest first, with its diff and a button that takes it back.
+//! The timeline: every change by any actor, newest first, with its diff and an undo button.
 
 use crate::page::{
     layout, lines,
@@ -84,7 +84,7 @@ pub(in crate::page) fn change_list(context: &ViewContext<'_>, changes: &[&Change
     }
 }
 
-/// The button that takes a change back, or makes it again.
+/// The button that undoes or redoes a change.
 fn undo_button(context: &ViewContext<'_>, change: &Change, is_undone: bool) -> Markup {
     let (action, label) = if is_undone { ("/redo", "Redo") } else { ("/undo", "Undo") };
     html! {
@@ -120,7 +120,7 @@ fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[Stri
             (change.actor.name) " · " (layout::when(context, change.at)) " · " code { (change.id.to_string()) }
             @if is_undone { span.tag { "undone" } }
             @if let Some(undoes) = &change.undoes {
-                " · takes back " a href=(context.url(&format!("/change/{undoes}"))) { (undoes.to_string()) }
+                " · undoes " a href=(context.url(&format!("/change/{undoes}"))) { (undoes.to_string()) }
             }
         }
         @for file in files.iter().take(MAX_FILES) {
@@ -132,18 +132,18 @@ fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[Stri
                 }
             }
         }
-        @if files.len() > MAX_FILES { p.quiet { (files.len() - MAX_FILES) " more memories." } }
+        @if files.len() > MAX_FILES { p.quiet { (layout::counted(files.len() - MAX_FILES, "more memory.", "more memories.")) } }
         @if files.is_empty() { p { "It changed only lines of the entrypoint." } }
     };
     Ok(Page::reply(description, "/timeline", body))
 }
 
-/// Takes a change back.
+/// Undoes a change.
 pub(in crate::page) fn undo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
     after_undo(context, &context.space.memdir.undo(&UndoTarget::Id(form.get("id").to_owned()))?)
 }
 
-/// Makes a change again that was taken back.
+/// Redoes an undone change.
 pub(in crate::page) fn redo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
     after_undo(context, &context.space.memdir.redo(&UndoTarget::Id(form.get("id").to_owned()))?)
 }

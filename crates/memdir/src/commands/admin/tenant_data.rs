@@ -74,9 +74,9 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
         let rows = rows.map(|(what, count)| vec![what.to_owned(), count.to_string()]);
         table(printer, "", &["erased", "number"], rows.to_vec())?;
         if receipt.is_done {
-            return printer.line(format!("erased the person; the shared history says {}", receipt.erased_as));
+            return printer.line(format!("erased the person; the shared history now shows {}", receipt.erased_as));
         }
-        printer.line("nothing was erased; to erase for good, add --yes")
+        printer.line("nothing was erased; to erase permanently, add --yes")
     }))
 }
 

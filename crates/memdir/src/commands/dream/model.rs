@@ -105,7 +105,7 @@ fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Resul
         "limits: {} s and {:.2} USD in total; the cost is limited only if the program supports it",
         announced.seconds, announced.max_cost_usd
     ))?;
-    printer.note("the texts of your memories are sent to the model of that program; run it with --yes");
+    printer.note("this sends the texts of your memories to that program's model; to run it, add --yes");
     Ok(())
 }
 
@@ -115,8 +115,8 @@ const CODEX_OFF: [&str; 9] = [
     "features.multi_agent=false", "features.goals=false", "tools.view_image=false", "web_search=\"disabled\"",
 ];
 
-/// Settings of Gemini CLI for a run without hooks and tools, in the directory of the run. A list of tools that has none of them is no
-/// tool; an empty list is all of them. System settings would not count: their directory may be writable for others.
+/// Settings of Gemini CLI for a run without hooks and tools, in the directory of the run. A list without a known tool allows
+/// none; an empty list allows all. System settings would not count: their directory may be writable for others.
 const GEMINI_OFF: &str = "{\"hooksConfig\":{\"enabled\":false},\"tools\":{\"core\":[\"none\"]},\"mcp\":{\"allowed\":[\"none\"]}}\n";
 
 /// The settings that turn off the person's MCP servers in Codex, which cannot be done for all of them at once.

@@ -114,7 +114,7 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
             }
         };
         if let Some(prefix) = missing_mount(memdir, &path) {
-            transfer.fail(name, format!("there is no {prefix}/ on this machine"));
+            transfer.fail(name, format!("no mount on this machine has the prefix {prefix}/"));
             continue;
         }
         match memdir.store().get(&path)? {
@@ -179,7 +179,7 @@ fn missing_mount(memdir: &Memdir, path: &MemoryPath) -> Option<&'static str> {
     (!is_mounted).then_some(prefix)
 }
 
-/// What was copied before a failure stays; the same command goes on from there.
+/// What was copied before a failure stays; the same command continues from there.
 fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
         TeamFailure::Refused(_) => "pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN",
@@ -204,7 +204,7 @@ fn progress_bar(options: OutputOptions, len: usize) -> ProgressBar {
 
 fn show(transfer: &Transfer, printer: &mut Printer<'_>) -> io::Result<()> {
     for name in &transfer.conflicts {
-        printer.line(format!("conflict: {name} differs; both sides keep theirs"))?;
+        printer.line(format!("conflict: {name} differs; neither side was changed"))?;
     }
     for failed in &transfer.failed {
         printer.line(format!("failed: {}: {}", failed.name, failed.why))?;

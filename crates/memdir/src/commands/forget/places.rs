@@ -221,7 +221,7 @@ impl<'a> ForgetPlaces<'a> {
         found.derived = self.derived().len();
         found.not_reached = self.not_reached();
         let packed = files.iter().filter(|(file, owner)| matches!(owner, Owner::State | Owner::Other) && state_files::is_packed(file));
-        found.not_reached.extend(packed.map(|(file, _)| format!("{}, which is compressed; look into it yourself", file.display())));
+        found.not_reached.extend(packed.map(|(file, _)| format!("{}, which is compressed; check it yourself", file.display())));
         Ok(found)
     }
 
@@ -283,7 +283,7 @@ impl<'a> ForgetPlaces<'a> {
         Ok(receipt)
     }
 
-    /// Reads every file again, whoever wrote it. Returns the number of files, and what still has the words.
+    /// Reads every file again, whichever program wrote it. Returns the number of files, and what still has the words.
     pub(super) fn verify(&self, phrase: &Phrase) -> Result<(usize, Vec<String>), Failure> {
         let left = self.find(phrase)?;
         let mut remaining = left.remaining();
@@ -338,7 +338,7 @@ impl<'a> ForgetPlaces<'a> {
         let id = dir.file_name().unwrap_or_default().to_string_lossy();
         match dir.parent().is_some_and(|parent| parent == self.kept.home.join("projects")) {
             true => format!("it is named after a project; rename the project's directory, then run: memdir projects rename {id} NEW"),
-            false => "it is named after a project or a person; it changes with that name".to_owned(),
+            false => "it is named after a project or a person; rename that to change it".to_owned(),
         }
     }
 

@@ -117,7 +117,7 @@ impl StateFile<'_> {
     fn treatment(&self, phrase: &Phrase) -> Treatment {
         let stays = |why: &str| Treatment::Stays(why.to_owned());
         let parts: Vec<&str> = self.place.unwrap_or_default().split('/').collect();
-        let named_after = "it is named after the directory of a project, and changes with that name";
+        let named_after = "it is named after a project's directory; rename that directory to change it";
         match parts.as_slice() {
             ["config.toml"] => return stays("the settings are yours; edit them with: memdir config edit"),
             ["installed.json"] => return stays("memdir uninstall needs it; the hosts' settings have the words, too"),

@@ -33,7 +33,7 @@ pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
     }
     let name = first.display();
     Err(Failure::Usage {
-        message: format!("the path of {needs} is missing after `{name}`"),
+        message: format!("missing path after `{name}`: {needs}"),
         hint: format!("for example: memdir import {name} {example}"),
     })
 }
@@ -66,7 +66,7 @@ fn claude_mem(path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut V
     let content = content.map_err(|error| match error {
         Error::BadInput { .. } => Failure::Usage {
             message: error.command_message(),
-            hint: "name the database of claude-mem, which is usually ~/.claude-mem/claude-mem.db".into(),
+            hint: "use the path of claude-mem's database, usually ~/.claude-mem/claude-mem.db".into(),
         },
         other => other.into(),
     })?;
@@ -97,7 +97,7 @@ fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, F
     if !dir.is_dir() {
         return Err(Failure::Usage {
             message: format!("{} is not a directory", dir.display()),
-            hint: "name the directory of the notes; `basic-memory project list` shows it".into(),
+            hint: "use the directory of the notes; `basic-memory project list` shows it".into(),
         });
     }
     let (memories, dates) = markdown_files(dir, &|_| false, notes)?;

@@ -16,7 +16,7 @@ const MAX_KNOWN: usize = 5;
 
 pub(super) fn list(list: &InboxList, printer: &mut Printer<'_>) -> io::Result<()> {
     if list.inbox.open.is_empty() {
-        printer.note("no candidates wait for a decision");
+        printer.note("no candidates to review");
     }
     for entry in list.inbox.open.iter().chain(&list.rejected_candidates) {
         summary(entry, list.now, printer)?;
@@ -77,7 +77,7 @@ pub(super) fn candidate(shown: &ShownCandidate, printer: &mut Printer<'_>) -> io
 
 pub(super) fn decisions(decisions: &Decisions, printer: &mut Printer<'_>) -> io::Result<()> {
     if decisions.decided.is_empty() {
-        printer.note("no candidates wait for a decision");
+        printer.note("no candidates to review");
     }
     decisions.decided.iter().try_for_each(|decided| {
         decided.notes.iter().for_each(|note| printer.note(note.clone()));
@@ -101,7 +101,7 @@ pub(super) fn sentence(decided: &DecidedCandidate) -> String {
 /// Why a candidate is proposed.
 fn reason(kind: Option<CandidateKind>) -> &'static str {
     match kind {
-        Some(CandidateKind::Remember) => "you asked to remember it",
+        Some(CandidateKind::Remember) => "you asked the agent to remember it",
         Some(CandidateKind::Denied) => "you stopped an action",
         Some(CandidateKind::Repeat) => "you said it in several conversations",
         Some(CandidateKind::Scar) => "a command failed, another one worked",

@@ -18,7 +18,7 @@ use crate::{
 use memdir_core::{Clock as _, SystemClock};
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-/// What stands for the token in a preview.
+/// The placeholder for the token in a preview.
 const SHOWN_TOKEN: &str = "TOKEN";
 
 pub(super) fn run(args: &InstallArgs, url: &str, settings: &Settings, options: OutputOptions) -> Result<CommandOutput, Failure> {
@@ -70,7 +70,7 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
     if args.scope == InstallScope::Project {
         return Err(Failure::Usage {
             message: "a token must not be in the settings of a project, which may be committed".into(),
-            hint: "use --token-env NAME, or omit the token to sign in in the host".into(),
+            hint: "use --token-env NAME, or omit the token to sign in from the host".into(),
         });
     }
     team_token::from_file(file, options).map(RemoteToken::Text)
@@ -84,7 +84,7 @@ fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &Remo
     let server = RemoteServer { token: shown, ..server.clone() };
     remote_file(host, machine, scope, &server).map_err(|why| {
         let (message, hint) = match why {
-            NoRemote::NoHttp => (format!("{} has no servers over HTTP in its settings", host.title), host.remote_advice),
+            NoRemote::NoHttp => (format!("{} does not support HTTP servers in its settings", host.title), host.remote_advice),
             NoRemote::NoScope => (format!("{} does not have project settings", host.title), "omit --scope project"),
             NoRemote::NoVariable => (
                 format!("{} cannot read a token from an environment variable", host.title),
@@ -132,7 +132,7 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
 fn next_step(host: &Host, server: &RemoteServer) -> String {
     match &server.token {
         RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
-        RemoteToken::Variable(name) => format!("Set {name} to your token where {} starts. {}", host.title, host.next_step),
+        RemoteToken::Variable(name) => format!("Set {name} to your token in the environment of {}. {}", host.title, host.next_step),
         RemoteToken::Text(_) => host.next_step.to_owned(),
     }
 }
