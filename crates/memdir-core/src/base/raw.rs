@@ -306,10 +306,10 @@ mod x86 {
         let (sums, sum_tail) = sum.as_chunks_mut::<8>();
         let (values, tail) = row.as_chunks::<8>();
         for (sum, values) in sums.iter_mut().zip(values) {
-            let bytes = _mm_cvtsi64_si128(i64::from_ne_bytes(values.map(|v| v as u8)));
-            let floats = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
-            // SAFETY: `sum` is eight floats, and the instructions ask for no alignment.
+            // SAFETY: `values` is eight bytes and `sum` eight floats, and the instructions ask for no alignment.
             unsafe {
+                let bytes = _mm_loadl_epi64(values.as_ptr().cast());
+                let floats = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
                 let old = _mm256_loadu_ps(sum.as_ptr());
                 _mm256_storeu_ps(sum.as_mut_ptr(), _mm256_add_ps(old, _mm256_mul_ps(factors, floats)));
             }
