@@ -19,7 +19,7 @@ use memdir_core::{
     internal::{
         base::day::Day,
         search::{
-            index::{Candidate, Counts, IndexQuery, Parts, TermCount},
+            index::{Counts, IndexQuery, Parts, TermCount, UnitCandidate},
             ranking::{self, FieldWeight},
         },
         store::mounts,
@@ -48,7 +48,12 @@ thread_local! {
 }
 
 /// Returns the candidates of a query, whose terms were looked up as `matches`, in no order.
-pub(super) fn candidates(snapshot: &Snapshot, ask: &IndexQuery<'_>, matches: &[SegmentMatches], counts: &Counts) -> Result<Vec<Candidate>> {
+pub(super) fn candidates(
+    snapshot: &Snapshot,
+    ask: &IndexQuery<'_>,
+    matches: &[SegmentMatches],
+    counts: &Counts,
+) -> Result<Vec<UnitCandidate>> {
     SUMS.with(|sums| {
         let nested = |_| Error::Unavailable { what: "search".into(), why: "a search was started inside another".into() };
         let mut sums = sums.try_borrow_mut().map_err(nested)?;
@@ -336,7 +341,7 @@ impl<'a> Scoring<'a> {
         parts.any(|(number, part)| part.segment.table.with_key(key).iter().any(|doc| self.is_allowed(number, *doc as usize, allowed)))
     }
 
-    fn finish(&self, best: Vec<usize>, nearest: Vec<(f32, usize)>) -> Result<Vec<Candidate>> {
+    fn finish(&self, best: Vec<usize>, nearest: Vec<(f32, usize)>) -> Result<Vec<UnitCandidate>> {
         let known: FxHashMap<usize, f32> = nearest.iter().map(|(cosine, at)| (*at, *cosine)).collect();
         let mut all: Vec<usize> = best.into_iter().chain(known.keys().copied()).collect();
         all.sort_unstable();
@@ -344,12 +349,12 @@ impl<'a> Scoring<'a> {
         all.into_iter().map(|at| self.candidate(at, known.get(&at).copied())).collect()
     }
 
-    fn candidate(&self, at: usize, cosine: Option<f32>) -> Result<Candidate> {
+    fn candidate(&self, at: usize, cosine: Option<f32>) -> Result<UnitCandidate> {
         let (number, doc) = self.locate(at);
         let (table, base) = (self.table(number), self.bases[number]);
         let file_doc = doc - table.ord()[doc] as usize;
         let (row, name) = self.snapshot.find(table.hash()[file_doc]).ok_or_else(|| corrupt_index("a unit does not belong to any file"))?;
-        Ok(Candidate {
+        Ok(UnitCandidate {
             path: name.to_owned(),
             version: Version::from_bytes(row.version),
             modified_ns: row.mtime_ns,

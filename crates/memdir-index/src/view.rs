@@ -11,7 +11,7 @@ use memdir_core::{
     Result,
     internal::search::{
         embed::Key,
-        index::{Candidate, Counts, IndexMatches, IndexQuery, IndexView, KnownFile, Totals},
+        index::{Counts, IndexMatches, IndexQuery, IndexView, KnownFile, Totals, UnitCandidate},
     },
 };
 use rustc_hash::FxHashSet;
@@ -91,7 +91,7 @@ impl IndexMatches for AskedSnapshot<'_> {
         &self.counts
     }
 
-    fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
+    fn candidates(&self, counts: &Counts) -> Result<Vec<UnitCandidate>> {
         candidates(self.snapshot, self.ask, &self.matches, counts)
     }
 }

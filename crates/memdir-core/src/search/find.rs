@@ -5,7 +5,7 @@ use super::{
     analysis::{Analyser, Word, asks_by_parts, pasted, rarity},
     chats::ChatFilter,
     fuse::{self, Ranked},
-    index::{Candidate, Counts, IndexQuery, IndexView, KnownFile, Since},
+    index::{Counts, IndexQuery, IndexView, KnownFile, Since, UnitCandidate},
     meaning::Meaning,
     mount_views::SearchMount,
     outdated::Standings,
@@ -222,7 +222,7 @@ impl Finder<'_> {
         let mut counts = [Counts::default(), Counts::default()];
         matches.iter().for_each(|(at, matches)| counts[pool(*at)].add(matches.counts()));
         counts.iter_mut().for_each(|counts| counts.terms.resize(query.terms.len(), Default::default()));
-        let mut candidates: [Vec<(usize, Source, Candidate)>; 2] = Default::default();
+        let mut candidates: [Vec<(usize, Source, UnitCandidate)>; 2] = Default::default();
         for (at, matches) in &matches {
             let source = self.mounts[*at].source;
             candidates[pool(*at)].extend(matches.candidates(&counts[pool(*at)])?.into_iter().map(|candidate| (*at, source, candidate)));

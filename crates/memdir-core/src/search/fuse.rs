@@ -4,7 +4,7 @@ use crate::{
     base::day::Day,
     memory::validity::Outdated,
     search::{
-        index::Candidate,
+        index::UnitCandidate,
         ranking::{self, Scale},
     },
     store::Source,
@@ -17,7 +17,7 @@ use std::{cmp::Ordering, collections::HashSet};
 pub(crate) struct Ranked {
     pub(crate) mount: usize,
     pub(crate) source: Source,
-    pub(crate) candidate: Candidate,
+    pub(crate) candidate: UnitCandidate,
     /// The score of the hit.
     pub(crate) score: f32,
     /// The score of the match alone, without regard to the hits above it.
@@ -44,7 +44,7 @@ const HALF_LIFE_DAYS: f32 = 30.0;
 
 /// Scores the candidates of all mounts, best first. Of near duplicates within a file only the first stays.
 pub(super) fn fuse(
-    candidates: Vec<(usize, Source, Candidate)>,
+    candidates: Vec<(usize, Source, UnitCandidate)>,
     mass: f32,
     scale: Scale,
     decay: Option<Timestamp>,

@@ -7,7 +7,7 @@ use super::{
     cite::{self, TermWeights},
     find::RankedCandidates,
     fuse::Ranked,
-    index::Candidate,
+    index::UnitCandidate,
     indexing,
     mount_views::SearchMount,
 };
@@ -240,7 +240,7 @@ fn is_same_turn(one: &Hit, other: &Hit) -> bool {
 
 /// The lines of a candidate in the file as it is now. If the file has changed since it was ranked but the unit has not, the unit
 /// may have moved; if the unit has changed, the result is `None`, or at the `last` attempt the unit that is there now.
-fn locate(candidate: &Candidate, stored: &Stored, decoded: &str, last: bool) -> Option<(u64, u64)> {
+fn locate(candidate: &UnitCandidate, stored: &Stored, decoded: &str, last: bool) -> Option<(u64, u64)> {
     if stored.version == candidate.version {
         return Some((candidate.first.into(), candidate.last.into()));
     }

@@ -440,7 +440,7 @@ pub trait IndexMatches {
 
     /// Returns the best units by words and the nearest ones by meaning. `counts` are those of all views that are searched together. The
     /// number of candidates does not depend on the requested number of hits.
-    fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>>;
+    fn candidates(&self, counts: &Counts) -> Result<Vec<UnitCandidate>>;
 }
 
 /// How often words occur in live units and files. Adds up over indexes.
@@ -494,7 +494,7 @@ impl Counts {
 
 /// A unit that may be a hit, with everything its rank depends on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct UnitCandidate {
     /// Its file's name in the mount.
     pub path: String,
     /// The version of the file it was indexed from.

@@ -5,8 +5,8 @@ use crate::{
     search::{
         embed::{Key, Vector},
         index::{
-            Batch, Candidate, Counts, FileWriter, Index, IndexChange, IndexFile, IndexMatches, IndexQuery, IndexSize, IndexUnit, IndexView,
-            KnownFile, Parts, STOP_MARK, TermCount, Totals, Wait, Words,
+            Batch, Counts, FileWriter, Index, IndexChange, IndexFile, IndexMatches, IndexQuery, IndexSize, IndexUnit, IndexView, KnownFile,
+            Parts, STOP_MARK, TermCount, Totals, UnitCandidate, Wait, Words,
         },
         ranking::{self, FieldWeight},
     },
@@ -213,7 +213,7 @@ impl IndexMatches for RamAsked<'_> {
     }
 
     /// Returns every unit with a matching word or a cosine, not only the best.
-    fn candidates(&self, counts: &Counts) -> Result<Vec<Candidate>> {
+    fn candidates(&self, counts: &Counts) -> Result<Vec<UnitCandidate>> {
         let mut all = Vec::new();
         for file in self.view.0.values().filter(|file| self.ask.files.is_none_or(|files| files(&file.path, &known(file)))) {
             let body = |unit: &IndexUnit| if self.points(file, unit) { 0.0 } else { self.body(unit, counts) };
@@ -234,7 +234,7 @@ impl IndexMatches for RamAsked<'_> {
                 };
                 let cosine = self.ask.vector.and_then(|query| unit.vector.as_ref().map(|vector| query.cosine(vector)));
                 if ranking::lexical_score(&parts, unit.assistant) > 0.0 || cosine.is_some() {
-                    all.push(Candidate {
+                    all.push(UnitCandidate {
                         path: file.path.clone(),
                         version: file.version,
                         modified_ns: file.stamp.mtime_ns,

@@ -28,6 +28,21 @@ fn the_core_has_few_top_level_modules() {
     assert!(top.len() <= 16, "{} top-level modules: {top:?}", top.len());
 }
 
+/// A name that two types share cannot be searched for.
+#[test]
+fn no_two_public_types_have_one_name() {
+    let mut declared: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in crates().iter().flat_map(|krate| rust_files(&krate.join("src"))) {
+        for line in fs::read_to_string(&file).unwrap().lines() {
+            let item = ["pub struct ", "pub enum ", "pub trait ", "pub type "].iter().find_map(|start| line.strip_prefix(start));
+            let Some(name) = item.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()) else { continue };
+            declared.entry(name.to_owned()).or_default().push(file.display().to_string());
+        }
+    }
+    declared.retain(|_, files| files.len() > 1);
+    assert!(declared.is_empty(), "declared more than once: {declared:#?}");
+}
+
 /// Stores and indexes are exchanged independently of each other. Both know the file names in `store::mounts`.
 #[test]
 fn stores_and_indexes_do_not_know_each_other() {

@@ -4,7 +4,7 @@ use memdir_core::{
     Embedder, Index, MemoryPath, Stamp, Stored, Version,
     internal::search::{
         embed::{EmbedRole, testing::RamEmbedder},
-        index::{Candidate, Counts, IndexChange, IndexFile, IndexQuery, IndexView, Wait},
+        index::{Counts, IndexChange, IndexFile, IndexQuery, IndexView, UnitCandidate, Wait},
         indexing::Preparer,
         query::Query,
         ranking,
@@ -42,7 +42,7 @@ fn apply(index: &dyn Index, changes: &[IndexChange]) {
 }
 
 /// The results of a query: counts, and every candidate by its place.
-fn answers(view: &dyn IndexView, embedder: &dyn Embedder, text: &str) -> (Counts, BTreeMap<(String, u32), Candidate>) {
+fn answers(view: &dyn IndexView, embedder: &dyn Embedder, text: &str) -> (Counts, BTreeMap<(String, u32), UnitCandidate>) {
     let query = Query::parse(text, &mut Default::default());
     let vector = embedder.embed(EmbedRole::Query, &[&query.text]).unwrap().remove(0);
     let ask = IndexQuery {
@@ -71,7 +71,7 @@ fn assert_same(found: &dyn IndexView, expected: &dyn IndexView, embedder: &dyn E
         let other = &expected[place];
         let near = |a: f32, b: f32| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
         let mass = ranking::mass(&found_counts);
-        let score = |c: &Candidate| ranking::score(&c.parts, c.assistant, mass, c.cosine, ranking::Scale::STATIC);
+        let score = |c: &UnitCandidate| ranking::score(&c.parts, c.assistant, mass, c.cosine, ranking::Scale::STATIC);
         assert!(near(score(candidate), score(other)), "{text}: {candidate:?} is not {other:?}");
         assert!(near(candidate.cosine.unwrap_or(0.0), other.cosine.unwrap_or(0.0)), "{text}: {candidate:?} is not {other:?}");
         assert_eq!((candidate.last, candidate.day, candidate.version), (other.last, other.day, other.version));
