@@ -244,8 +244,13 @@ impl TeamClient {
 
     /// Decides about a proposal.
     pub(crate) fn decide(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
-        let body = json!({ "decision": decision, "reason": reason }).to_string();
-        parse(&self.ask("POST", &format!("/v1/proposals/{}", encode(id)), &[("content-type", "application/json")], Some(&body))?)
+        let (path, body) = (format!("/v1/proposals/{}", encode(id)), json!({ "decision": decision, "reason": reason }).to_string());
+        let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body)).map_err(TeamFailure::Unavailable)?;
+        // The reason says whether a memory was changed, or who decided before.
+        if reply.status == 409 {
+            return Err(TeamFailure::Refused(problem_detail(&reply)));
+        }
+        parse(&answer(reply)?)
     }
 
     /// Creates a memory; fails with a conflict if it exists with another text. Returns whether it waits for review.
@@ -257,19 +262,24 @@ impl TeamClient {
     }
 
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<String, TeamFailure> {
-        let reply = self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?;
-        let why = || {
-            let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
-            let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
-            format!("{detail} (status {})", reply.status)
-        };
-        match reply.status {
-            200..=299 => Ok(reply.body),
-            409 | 412 => Err(TeamFailure::Conflict),
-            429 | 500..=599 => Err(TeamFailure::Unavailable(why())),
-            _ => Err(TeamFailure::Refused(why())),
-        }
+        answer(self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?)
     }
+}
+
+/// Returns the body of an answer, or why the request failed.
+fn answer(reply: TeamReply) -> Result<String, TeamFailure> {
+    match reply.status {
+        200..=299 => Ok(reply.body),
+        409 | 412 => Err(TeamFailure::Conflict),
+        429 | 500..=599 => Err(TeamFailure::Unavailable(problem_detail(&reply))),
+        _ => Err(TeamFailure::Refused(problem_detail(&reply))),
+    }
+}
+
+fn problem_detail(reply: &TeamReply) -> String {
+    let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
+    let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
+    format!("{detail} (status {})", reply.status)
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {

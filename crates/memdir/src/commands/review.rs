@@ -32,11 +32,11 @@ pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput,
                 ReviewState::Rejected => Some("rejected"),
                 ReviewState::Withdrawn => Some("withdrawn"),
             };
-            let proposals = client.proposals(state).map_err(|failure| failed(failure, "list the proposals"))?;
+            let proposals = client.proposals(state).map_err(|failure| failed(&failure, "list the proposals"))?;
             Ok(CommandOutput::new(ReviewList { proposals }, show_list))
         }
         ReviewWhat::Show { id } => {
-            let proposal = client.proposal(id).map_err(|failure| failed(failure, "read the proposal"))?;
+            let proposal = client.proposal(id).map_err(|failure| failed(&failure, "read the proposal"))?;
             Ok(CommandOutput::new(proposal, show_one))
         }
         ReviewWhat::Accept { id } => decide(&client, id, "accept", None),
@@ -46,23 +46,18 @@ pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput,
 }
 
 fn decide(client: &TeamClient, id: &str, decision: &str, reason: Option<&str>) -> Result<CommandOutput, Failure> {
-    let decided = client.decide(id, decision, reason).map_err(|failure| failed(failure, &format!("{decision} the proposal")))?;
+    let decided = client.decide(id, decision, reason).map_err(|failure| failed(&failure, &format!("{decision} the proposal")))?;
     Ok(CommandOutput::new(decided, |proposal, printer| {
         printer.line(format!("{} {} ({} {})", proposal.state, proposal.id, proposal.verb, what(proposal)))
     }))
 }
 
-fn failed(failure: TeamFailure, doing: &str) -> Failure {
-    let (code, hint) = match &failure {
+fn failed(failure: &TeamFailure, doing: &str) -> Failure {
+    let (code, hint) = match failure {
         TeamFailure::Unavailable(_) => ("unavailable", "check the URL with: curl URL/readyz"),
-        TeamFailure::Conflict => ("conflict", "see what changed with: memdir review show ID --server URL"),
-        TeamFailure::Refused(_) => ("refused", "list the proposals with: memdir review list --server URL"),
+        TeamFailure::Conflict | TeamFailure::Refused(_) => ("refused", "list the proposals with: memdir review list --server URL"),
     };
-    let why = match failure {
-        TeamFailure::Conflict => "a memory was changed after the change was proposed, or another decision was made".to_owned(),
-        other => other.to_string(),
-    };
-    Failure::Negative { code, message: format!("cannot {doing}: {why}"), hint: hint.into() }
+    Failure::Negative { code, message: format!("cannot {doing}: {failure}"), hint: hint.into() }
 }
 
 /// The memories of a proposal in a few words.

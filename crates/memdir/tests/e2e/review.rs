@@ -121,7 +121,7 @@ fn an_agent_of_a_reviewer_proposes_and_cannot_accept() {
     assert_eq!(reviewed.decide(rita, &id, json!({ "decision": "accept" })).0, 200, "the person decides about its agent's change");
     for token in [rita, &admin] {
         let text = call(web, token, "memory_write", json!({ "path": "direct", "content": "At once.", "mode": "append" }));
-        assert!(text.starts_with("Saved") || text.starts_with("Appended"), "{text}");
+        assert!(text.starts_with("Saved") || text.starts_with("Updated"), "{text}");
     }
 }
 
@@ -194,7 +194,25 @@ fn a_reviewer_decides_at_the_command_line() {
         admin(&["off", "groups/backend"]),
         admin(&["on", "projects/bank"]),
         admin(&["on", "people/ada"]),
-    ].join("\n"), @"");
+    ].join("\n"), @r#"
+    projects/shop
+
+    unchanged: review of projects/shop
+
+    turned on review of groups/backend
+
+    turned off review of groups/backend
+
+    -- stderr
+    error: project "bank" not found
+    hint: add it with: memdir admin project add bank --tenant acme
+    -- exit 1
+
+    -- stderr
+    error: "people/ada" cannot be under review
+    hint: name a project or a group, such as projects/shop or groups/backend
+    -- exit 2
+    "#);
     call(web, ada, "memory_write", json!({ "path": "deploy", "content": "Only on Tuesdays.", "mode": "replace" }));
     let id = reviewed.open();
     let shown = |token: &str, args: &[&str]| {
@@ -210,14 +228,52 @@ fn a_reviewer_decides_at_the_command_line() {
         shown(rita, &["show", "zzzzzzzz"]),
         shown(rita, &["list"]),
         shown(ada, &["list", "--state", "all"]),
-    ].join("\n"), @"");
+    ].join("\n"), @r#"
+    [ID]      when              author  state  what
+    [ID]      [TIME]            ada     open   write deploy.md
+    -- stderr
+    note: 1 proposal waits for your decision; see one with: memdir review show ID
+
+    proposal [ID] (open)
+    author   ada
+    date     [TIME]
+    change   write deploy.md
+
+    --- a/deploy.md
+    +++ b/deploy.md
+    @@ -1 +1 @@
+    -Never on Fridays.
+    +Only on Tuesdays.
+
+    -- stderr
+    error: cannot accept the proposal: the server refused: cannot write "deploy": only a reviewer decides about proposals (status 403)
+    hint: list the proposals with: memdir review list --server URL
+    -- exit 1
+
+    accepted [ID] (write deploy.md)
+
+    -- stderr
+    error: cannot reject the proposal: the server refused: proposal [ID] was accepted by rita (status 409)
+    hint: list the proposals with: memdir review list --server URL
+    -- exit 1
+
+    -- stderr
+    error: cannot read the proposal: the server refused: proposal "zzzzzzzz" not found (status 404)
+    hint: list the proposals with: memdir review list --server URL
+    -- exit 1
+
+    no proposals
+
+    [ID]      when              author  state     what
+    [ID]      [TIME]            ada     accepted  write deploy.md
+    "#);
     // A copy to the server waits too.
     fs::write(home.path("token"), ada).unwrap();
     let (url, file) = (format!("http://{}", web.address), home.path("token"));
-    home.run_bare(&["write", "fromhere", "From this machine."]);
-    let copied = home.run_bare(&["export", "fromhere", "--to-server", &url, "--token-file", file.to_str().unwrap()]);
-    assert!(copied.starts_with("proposed: fromhere waits for review\ncopied 0 memories"), "{copied}");
-    assert_eq!(query(&team.url, "select paths[1] from memdir.proposals where state = 'open'"), [["fromhere.md"]]);
+    home.run_bare(&["write", "notes/fromhere", "From this machine."]);
+    let copied = home.run_bare(&["export", "notes", "--to-server", &url, "--token-file", file.to_str().unwrap()]);
+    assert!(copied.starts_with("proposed: notes/fromhere waits for review\ncopied 0 memories"), "{copied}");
+    assert_eq!(query(&team.url, "select paths[1] from memdir.proposals where state = 'open'"), [["notes/fromhere.md"]]);
 }
 
 /// Replaces the times of the REST API.
