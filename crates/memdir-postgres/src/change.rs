@@ -164,6 +164,10 @@ impl ChangeJob<'_> {
                 return Ok(Attempt::Unchanged(self.new_change(earlier.clone(), Vec::new())));
             }
         }
+        if let Some(accepted) = &self.accepts {
+            // Before the plan, which would take the change of an earlier acceptance for a conflict.
+            self.database.block_on(proposals::record_acceptance(client, self.space, accepted, self.intent.at))?;
+        }
         let view = PlanView { job: self, client, failed: RefCell::new(None) };
         let planned = plan(&view);
         // A plan may go on after a read failed, with less than there is.
@@ -178,10 +182,7 @@ impl ChangeJob<'_> {
             return Ok(Attempt::Unchanged(change));
         }
         let namespace = match &self.accepts {
-            Some(accepted) => {
-                self.database.block_on(proposals::record_acceptance(client, self.space, accepted, self.intent.at))?;
-                None
-            }
+            Some(_) => None,
             None => proposals::reviewed_namespace(self.space, &writes, &reviewed)?,
         };
         let done = match namespace {
