@@ -127,6 +127,9 @@ impl Advice {
     /// Turns an error into a result with the dialect's advice.
     fn apply(&self, result: Result<ToolResult>) -> Result<ToolResult> {
         result.or_else(|error| {
+            if matches!(error, Error::Proposed { .. }) {
+                return Err(error);
+            }
             let (message, hint) = (self.message(&error), self.hint(&error));
             let structured = json!({ "error": { "code": error.code(), "message": message, "hint": hint } });
             Ok(ToolResult { structured: Some(structured), text: format!("{message}. {hint}"), is_error: true })

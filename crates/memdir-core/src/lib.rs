@@ -83,6 +83,7 @@ pub use operations::{
     recall::{Recall, ShownRule},
     rename::{Renamed, RenamedMemories, RenamedMemory},
     repair::Repaired,
+    review::{ProposalReading, ProposedDiff},
     rules::{MatchedRule, Rule, RuleOrigin},
     stats::{MountStats, Stats},
     undo::{UndoTarget, Undone},
@@ -104,6 +105,7 @@ pub use search::{
 pub use secrets::Allow;
 pub use store::{
     Access, Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, ChangeSequence, EntrypointMode, Expect, FileChange, FileEdit,
-    IdempotencyKey, Intent, MountChanges, MountInfo, Role, SequencePosition, Source, Stamp, Store, Stored, Verb, View,
+    IdempotencyKey, Intent, MountChanges, MountInfo, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore,
+    ProposedFile, Role, SequencePosition, Source, Stamp, Store, Stored, Verb, View,
     files::{FileStore, Links, Mount},
 };

@@ -15,13 +15,16 @@ use crate::{
         dream_summary::DreamSummary,
         edit, forget, history, import, inbox,
         ledger::{MemoryUse, UseKind, UseLedger},
-        list, log, memory_tests, read, recall, rename, repair, restore, rules, stats, undo, verify, write,
+        list, log, memory_tests, read, recall, rename, repair, restore, review, rules, stats, undo, verify, write,
     },
     prompt,
     recall::{RecallCache, RecallExplanation, RecallTable, Recalled, when::Action},
     search::{Answer, IndexPool, Search, Searcher, chats::ChatSync},
     secrets,
-    store::{Actor, Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Source, Store, Stored, Verb, View, mounts, stop::Stop},
+    store::{
+        Actor, Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Proposal, ProposalState, Source, Store, Stored, Verb, View,
+        mounts, stop::Stop,
+    },
 };
 use jiff::Timestamp;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
@@ -396,6 +399,36 @@ impl Memdir {
     /// Redoes a change that was undone.
     pub fn redo(&self, which: &undo::UndoTarget) -> Result<undo::Undone> {
         undo::redo(&*self.store, &self.context, which).map(|undone| self.with_counts_moved(undone))
+    }
+
+    /// Returns the proposed changes that the caller may see, newest first.
+    pub fn proposals(&self, state: Option<ProposalState>, most: usize) -> Result<Vec<Proposal>> {
+        review::proposals(&*self.store, &self.context, state, most)
+    }
+
+    /// Returns a proposed change with its diffs.
+    pub fn proposal(&self, id: &str) -> Result<review::ProposalReading> {
+        review::proposal(&*self.store, &self.context, id)
+    }
+
+    /// Accepts a proposed change: makes it, for its author. Fails if one of its memories was changed since.
+    pub fn accept_proposal(&self, id: &str) -> Result<Change> {
+        review::accept(&*self.store, &self.context, id)
+    }
+
+    /// Rejects a proposed change.
+    pub fn reject_proposal(&self, id: &str, reason: Option<&str>) -> Result<Proposal> {
+        review::reject(&*self.store, &self.context, id, reason)
+    }
+
+    /// Withdraws a proposed change of the caller.
+    pub fn withdraw_proposal(&self, id: &str) -> Result<Proposal> {
+        review::withdraw(&*self.store, &self.context, id)
+    }
+
+    /// Whether a mount of this space is under review, or has open proposals that the caller may see.
+    pub fn has_reviews(&self) -> Result<bool> {
+        self.store.proposals().map_or(Ok(false), |proposals| proposals.has_reviews(&self.context.actor))
     }
 
     /// Records what other programs did to the memories in the journal, so that the history shows it. A mount that another process is

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod check_diff;
+pub(crate) mod close_proposal;
 pub(crate) mod context;
 pub mod cues;
 pub(crate) mod decide;
@@ -27,6 +28,7 @@ pub(crate) mod recall;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod restore;
+pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod stats;
 pub mod undo;

@@ -3,6 +3,7 @@
 mod collisions;
 pub mod files;
 pub mod mounts;
+mod proposals;
 mod requests;
 pub mod space;
 pub mod stop;
@@ -15,6 +16,7 @@ use crate::base::{
     version::Version,
 };
 use jiff::Timestamp;
+pub use proposals::{Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, ProposedFile};
 pub use requests::{ChangeCursor, IdempotencyKey};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -111,6 +113,12 @@ pub trait Store: View + Send + Sync {
     /// Returns the numbered changes of the store, or `None` if other programs can change its files too: then only a listing tells what
     /// has changed.
     fn sequence(&self) -> Option<&dyn ChangeSequence> {
+        None
+    }
+
+    /// Returns the proposed changes of the store, or `None` if it makes every change at once. In a store with proposals, [`Store::change`]
+    /// may fail with [`Error::Proposed`]: then nothing is changed, and the change waits for review.
+    fn proposals(&self) -> Option<&dyn ProposalStore> {
         None
     }
 }
@@ -483,6 +491,9 @@ pub struct Change {
     /// The change it undoes or redoes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
+    /// The reviewer who accepted it, if it was proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviewer: Option<String>,
     /// The files it changed.
     pub files: Vec<FileChange>,
     /// Directories it changed that are not in this space. Undoing only a part of a change would lose what it moved there. Never

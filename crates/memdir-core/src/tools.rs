@@ -115,6 +115,11 @@ impl ToolResult {
 impl From<&Error> for ToolResult {
     fn from(error: &Error) -> Self {
         let (message, hint) = (error.to_string(), error.hint());
+        if let Error::Proposed { id, .. } = error {
+            // Not a failure: a model that reads one tries again.
+            let structured = json!({ "proposed": { "id": id, "message": message, "hint": hint } });
+            return ToolResult::new(structured, format!("{message}. {hint}"));
+        }
         let structured = json!({ "error": { "code": error.code(), "message": message, "hint": hint } });
         ToolResult { structured: Some(structured), text: format!("{message}. {hint}"), is_error: true }
     }
@@ -124,7 +129,12 @@ impl Tool {
     /// Runs the tool. An error becomes a result with `is_error` set.
     pub fn call(&self, caller: &ToolContext, arguments: &Map<String, Value>) -> ToolResult {
         let args = Args::new(self.name, self.params, arguments);
-        let mut result = (self.run)(caller, &args).unwrap_or_else(|error| ToolResult::from(&error));
+        let run = (self.run)(caller, &args);
+        let is_proposed = matches!(run, Err(Error::Proposed { .. }));
+        let mut result = run.unwrap_or_else(|error| ToolResult::from(&error));
+        if is_proposed && self.output.is_some() {
+            result.structured = Some(json!({ "result": result.text }));
+        }
         // Clients validate failures against the output schema too, so a failure of such a tool is text only.
         if result.is_error && self.output.is_some() {
             result.structured = None;

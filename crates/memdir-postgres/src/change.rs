@@ -4,14 +4,16 @@ use crate::{
     claim,
     database::{Database, Pauses, Session},
     failure::{Failure, FailureKind},
-    history, reads,
-    space::{Space, Spot},
+    history,
+    proposals::{self, Acceptance},
+    reads,
+    space::{FileWrite, Space, Spot},
     sql,
 };
 use deadpool_postgres::Object;
 use memdir_core::{
-    Access, Change, ChangeId, Error, FileChange, FileEdit, IdempotencyKey, Intent, MemoryPath, MountInfo, Result, Stamp, Stored, Version,
-    View,
+    Access, Change, ChangeId, Error, FileChange, FileEdit, IdempotencyKey, Intent, MemoryPath, MountInfo, Proposal, Result, Stamp, Stored,
+    Version, View,
     internal::{
         base::time::Deadline,
         store::{Plan, Walk, stop::Stop},
@@ -35,17 +37,19 @@ pub(crate) struct ChangeJob<'a> {
     pub(crate) key: Option<&'a IdempotencyKey>,
     pub(crate) intent: &'a Intent,
     pub(crate) namespaces: BTreeSet<String>,
+    /// The proposal that the change accepts.
+    pub(crate) accepts: Option<Acceptance<'a>>,
     pub(crate) deadline: Deadline,
 }
 
 /// A locked namespace: its sequence and its place in the order before the change.
 type Locked = BTreeMap<String, (i64, i64)>;
 
-/// One file of a change that is about to be written.
-struct Write {
-    spot: Spot,
-    edit: FileEdit,
-    before: Option<Version>,
+/// The locked namespaces, and those of them that are under review.
+#[derive(Default)]
+pub(crate) struct LockedNamespaces {
+    locked: Locked,
+    reviewed: BTreeSet<String>,
 }
 
 /// How an attempt ended.
@@ -53,6 +57,11 @@ enum Attempt {
     Committed(Change),
     /// There was nothing to change, or an earlier attempt made the change.
     Unchanged(Change),
+    /// The change was stored as a proposal, now or by an earlier attempt.
+    Proposed {
+        proposal: Box<Proposal>,
+        is_new: bool,
+    },
     /// The connection was lost during the commit: the server may have committed this change.
     Unknown(Change, Failure),
 }
@@ -63,7 +72,8 @@ impl ChangeJob<'_> {
     pub(crate) fn run(&self, plan: &mut Plan<'_>) -> Result<Change> {
         let mut pauses = Pauses::new(self.database.retry_for());
         let mut unknown: Option<Change> = None;
-        let mut id = ChangeId::generate()?;
+        // A proposal has the id of its change already.
+        let mut id = self.accepts.as_ref().map_or_else(ChangeId::generate, |accepted| Ok(accepted.proposal.id.clone()))?;
         loop {
             let failure = match self.attempt(&id, unknown.as_ref(), plan) {
                 Ok(Attempt::Committed(change)) => {
@@ -71,6 +81,7 @@ impl ChangeJob<'_> {
                     return Ok(change);
                 }
                 Ok(Attempt::Unchanged(change)) => return Ok(change),
+                Ok(Attempt::Proposed { proposal, .. }) => return Err(proposals::proposed_error(&proposal)),
                 Ok(Attempt::Unknown(change, failure)) => {
                     unknown = Some(change);
                     failure
@@ -79,7 +90,7 @@ impl ChangeJob<'_> {
             };
             let may_retry = match failure.kind {
                 // Another change of the namespace has this id.
-                FailureKind::Duplicate if unknown.is_none() => {
+                FailureKind::Duplicate if unknown.is_none() && self.accepts.is_none() => {
                     id = ChangeId::generate()?;
                     true
                 }
@@ -108,11 +119,16 @@ impl ChangeJob<'_> {
         let left = self.deadline.left().max(Duration::from_millis(1));
         // A wait for a lock counts as the time of its statement.
         let limit = left + self.database.answer_limit();
-        let parameters = [("lock_timeout", left.as_millis().to_string()), ("statement_timeout", limit.as_millis().to_string())];
+        let parameters = [
+            ("lock_timeout", left.as_millis().to_string()),
+            ("statement_timeout", limit.as_millis().to_string()),
+            // The database refuses changes of releases that do not know reviews.
+            ("memdir.knows_review", "on".to_owned()),
+        ];
         let session = self.database.block_on(self.database.change_session(&self.space.tenant, &parameters))?;
         let attempted = self.attempt_in(&session, limit, id, unknown, plan);
         match &attempted {
-            Ok(Attempt::Committed(_)) => session.finish(),
+            Ok(Attempt::Committed(_) | Attempt::Proposed { is_new: true, .. }) => session.finish(),
             Ok(Attempt::Unknown(..)) => session.discard(),
             Err(failure) if failure.ended_connection() || self.stop.is_stopped() => {
                 // The server may still wait for a lock.
@@ -120,7 +136,7 @@ impl ChangeJob<'_> {
                 session.discard();
             }
             // Dropping the session rolls back.
-            Ok(Attempt::Unchanged(_)) | Err(_) => {}
+            Ok(Attempt::Unchanged(_) | Attempt::Proposed { .. }) | Err(_) => {}
         }
         attempted
     }
@@ -134,16 +150,23 @@ impl ChangeJob<'_> {
         plan: &mut Plan<'_>,
     ) -> Result<Attempt, Failure> {
         let client = session.client()?;
-        let (claimed, locked) = self.lock(client, id, limit)?;
+        let (claimed, LockedNamespaces { locked, reviewed }) = self.lock(client, id, limit)?;
         if let Some(earlier) = claimed.as_ref().or_else(|| unknown.map(|change| &change.id)) {
             let mut recorded = self.database.block_on(history::load(client, self.space, std::slice::from_ref(&earlier.0)))?;
             if let Some(change) = recorded.pop() {
                 return Ok(Attempt::Unchanged(change));
             }
+            if let Some(proposal) = self.database.block_on(proposals::find(client, self.space, earlier))? {
+                return Ok(Attempt::Proposed { proposal: Box::new(proposal), is_new: false });
+            }
             if claimed.is_some() {
                 // The claimed change had nothing to change.
                 return Ok(Attempt::Unchanged(self.new_change(earlier.clone(), Vec::new())));
             }
+        }
+        if let Some(accepted) = &self.accepts {
+            // Before the plan, which would take the change of an earlier acceptance for a conflict.
+            self.database.block_on(proposals::record_acceptance(client, self.space, accepted, self.intent.at))?;
         }
         let view = PlanView { job: self, client, failed: RefCell::new(None) };
         let planned = plan(&view);
@@ -158,7 +181,16 @@ impl ChangeJob<'_> {
         if writes.is_empty() && self.key.is_none() {
             return Ok(Attempt::Unchanged(change));
         }
-        match self.database.block_on(write(client, self, &change, &writes, &locked)) {
+        let namespace = match &self.accepts {
+            Some(_) => None,
+            None => proposals::reviewed_namespace(self.space, &writes, &reviewed)?,
+        };
+        let done = match namespace {
+            Some(namespace) => self.database.block_on(proposals::propose(client, &self.space.tenant, namespace, &change, &writes)),
+            None => self.database.block_on(write(client, self, &change, &writes, &locked)),
+        };
+        match done {
+            Ok(()) if namespace.is_some() => Ok(Attempt::Proposed { proposal: Box::new(proposals::to_open(&change)), is_new: true }),
             Ok(()) => Ok(Attempt::Committed(change)),
             Err(failure) if failure.ended_connection() => Ok(Attempt::Unknown(change, failure)),
             Err(failure) => Err(failure),
@@ -166,14 +198,14 @@ impl ChangeJob<'_> {
     }
 
     /// Claims the idempotency key, then locks the namespaces. Returns the change that claimed the key earlier.
-    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, Locked), Failure> {
+    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, LockedNamespaces), Failure> {
         let work = async {
             let claimed = match self.key {
                 Some(key) => claim::claim(client, &self.space.tenant, key, id).await?,
                 None => None,
             };
             if claimed.is_some() {
-                return Ok((claimed, Locked::new()));
+                return Ok((claimed, LockedNamespaces::default()));
             }
             Ok((None, lock_namespaces(client, &self.space.tenant, &self.namespaces).await?))
         };
@@ -198,6 +230,7 @@ impl ChangeJob<'_> {
             actor: self.intent.actor.clone(),
             verb: self.intent.verb,
             undoes: self.intent.undoes.clone(),
+            reviewer: self.accepts.as_ref().map(|accepted| accepted.reviewer.name.clone()),
             files,
             elsewhere: Vec::new(),
             incomplete: false,
@@ -206,7 +239,7 @@ impl ChangeJob<'_> {
     }
 
     /// Refuses edits that the mounts do not allow; drops edits that change nothing.
-    fn check(&self, client: &Object, edits: Vec<FileEdit>, locked: &Locked) -> Result<Vec<Write>, Failure> {
+    fn check(&self, client: &Object, edits: Vec<FileEdit>, locked: &Locked) -> Result<Vec<FileWrite>, Failure> {
         let mut spots = Vec::new();
         for edit in &edits {
             let spot = self.space.spot(&edit.path)?;
@@ -228,7 +261,7 @@ impl ChangeJob<'_> {
         for (edit, spot) in edits.into_iter().zip(spots) {
             let before = found.get(&(self.space.namespace(&spot).to_owned(), spot.rel.clone()));
             if before.map(|document| &document.bytes) != edit.bytes.as_ref() {
-                writes.push(Write { before: before.map(|document| document.version), spot, edit });
+                writes.push(FileWrite { before: before.map(|document| document.version), spot, edit });
             }
         }
         self.database.block_on(check_places(client, self.space, &writes))?;
@@ -243,7 +276,7 @@ impl ChangeJob<'_> {
 }
 
 /// Locks namespaces in their order, and creates those that do not exist.
-pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &BTreeSet<String>) -> Result<Locked, Failure> {
+pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &BTreeSet<String>) -> Result<LockedNamespaces, Failure> {
     let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
     let statement = client.prepare_cached(sql::LOCK).await?;
     let mut rows = client.query(&statement, &[&tenant, &names]).await?;
@@ -251,11 +284,19 @@ pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &
         client.execute(sql::ADD_NAMESPACES, &[&tenant, &names]).await?;
         rows = client.query(&statement, &[&tenant, &names]).await?;
     }
-    rows.iter().map(|row| Ok((row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?)))).collect()
+    let mut all = LockedNamespaces::default();
+    for row in &rows {
+        let namespace: String = row.try_get(0)?;
+        if row.try_get(3)? {
+            all.reviewed.insert(namespace.clone());
+        }
+        all.locked.insert(namespace, (row.try_get(1)?, row.try_get(2)?));
+    }
+    Ok(all)
 }
 
 /// Refuses a file at the place of a folder, and a file in a folder at the place of a file: no directory could hold both.
-async fn check_places(client: &Object, space: &Space, writes: &[Write]) -> Result<(), Failure> {
+async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> Result<(), Failure> {
     let (mut namespaces, mut paths, mut folders) = (Vec::new(), Vec::new(), Vec::new());
     let mut wanted = |namespace: &str, path: &str, is_folder: bool| {
         namespaces.push(namespace.to_owned());
@@ -287,7 +328,7 @@ async fn check_places(client: &Object, space: &Space, writes: &[Write]) -> Resul
 }
 
 /// Writes a change and commits, in one round trip. A lost connection means that the outcome is unknown.
-async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[Write], locked: &Locked) -> Result<(), Failure> {
+async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[FileWrite], locked: &Locked) -> Result<(), Failure> {
     let tenant = &job.space.tenant;
     let touched: BTreeSet<&str> = writes.iter().map(|write| job.space.namespace(&write.spot)).collect();
     let namespaces: Vec<&str> = touched.into_iter().collect();
@@ -311,11 +352,12 @@ async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[
     let (actor, session) = (without_nul(&change.actor.name), change.actor.session.as_deref().map(without_nul));
     let undoes = change.undoes.as_ref().map(|id| &id.0);
     let verb = history::to_name(&change.verb)?;
+    let reviewer = change.reviewer.as_deref().map(without_nul);
     let mut statements: Vec<(&str, Vec<&(dyn ToSql + Sync)>)> = Vec::new();
     if !writes.is_empty() {
         statements.push((
             sql::ADD_CHANGES,
-            vec![tenant, &namespaces, &sequences, &change.id.0, &recorded, &at_ms, &actor, &session, &verb, &undoes],
+            vec![tenant, &namespaces, &sequences, &change.id.0, &recorded, &at_ms, &actor, &session, &verb, &undoes, &reviewer],
         ));
         statements.push((sql::ADD_FILES, vec![tenant, &all.namespaces, &all.sequences, &all.paths, &all.roles, &all.before, &all.after]));
         statements.push((sql::ADVANCE, vec![tenant, &namespaces, &sequences, &recorded]));
@@ -354,7 +396,7 @@ struct ChangedFile<'a> {
 }
 
 impl<'a> ChangedFile<'a> {
-    fn new(space: &'a Space, write: &'a Write, sequence: i64) -> Result<Self, Failure> {
+    fn new(space: &'a Space, write: &'a FileWrite, sequence: i64) -> Result<Self, Failure> {
         let bytes = write.edit.bytes.as_deref();
         Ok(ChangedFile {
             namespace: space.namespace(&write.spot),
@@ -396,7 +438,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn file_change(write: &Write) -> FileChange {
+fn file_change(write: &FileWrite) -> FileChange {
     FileChange {
         path: write.edit.path.clone(),
         role: write.edit.role,

@@ -29,6 +29,10 @@ pub struct ErasureReceipt {
     pub claims: u64,
     /// The number of changes in shared namespaces that have another actor now.
     pub shared_changes: u64,
+    /// The number of changes in shared namespaces that have another reviewer now.
+    pub accepted_changes: u64,
+    /// The number of proposals that were not accepted.
+    pub proposals: u64,
     /// The number of rows of the audit log that have another name now.
     pub audit_entries: u64,
     /// Whether it was done. Otherwise these are the numbers of what would be erased.
@@ -71,6 +75,9 @@ async fn erase(
         client.execute(sql::RENAME_IN_CHANGES, &[&tenant, namespace, &format!("{erased_as}/{n}")]).await?;
     }
     let shared_changes = client.execute(sql::RENAME_ACTOR_EVERYWHERE, &[&tenant, &person, &erased_as]).await?;
+    let accepted_changes = client.execute(sql::RENAME_REVIEWER, &[&tenant, &person, &erased_as]).await?;
+    let proposals = client.execute(sql::ERASE_PROPOSALS, &[&tenant, &person]).await?;
+    client.execute(sql::RENAME_IN_PROPOSALS, &[&tenant, &person, &erased_as]).await?;
     let claims = client.execute(sql::ERASE_CLAIMS, &[&tenant, &person]).await?;
     let tokens = client.execute(sql::ERASE_TOKENS, &[&tenant, &person]).await?;
     let groups = client.execute(sql::ERASE_MEMBER, &[&tenant, &person]).await?;
@@ -89,6 +96,8 @@ async fn erase(
         groups,
         claims,
         shared_changes,
+        accepted_changes,
+        proposals,
         audit_entries,
         is_done,
     })

@@ -1,4 +1,5 @@
-//! Forgetting: texts of the history that have certain words are removed, names and actors with them are replaced. The changes stay. Each
+//! Forgetting: texts of the history that have certain words are removed, and so are proposals with them; names and actors are replaced.
+//! The changes stay. Each
 //! namespace is done in one transaction under its lock.
 
 use crate::{change::lock_namespaces, database::Database, failure::Failure, space::Space, sql};
@@ -12,12 +13,14 @@ struct Found {
     texts: Vec<(String, Vec<u8>)>,
     names: Vec<(String, i64)>,
     actors: Vec<(String, i64)>,
+    reviewers: Vec<(String, i64)>,
+    proposals: Vec<String>,
 }
 
 impl Found {
     fn count(&self) -> usize {
-        let rows: i64 = self.names.iter().chain(&self.actors).map(|(_, rows)| rows).sum();
-        self.texts.len() + usize::try_from(rows).unwrap_or(usize::MAX)
+        let rows: i64 = self.names.iter().chain(&self.actors).chain(&self.reviewers).map(|(_, rows)| rows).sum();
+        self.texts.len() + self.proposals.len() + usize::try_from(rows).unwrap_or(usize::MAX)
     }
 }
 
@@ -71,7 +74,23 @@ async fn find(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -
             break;
         }
     }
-    for (sql, with) in [(sql::RECORDED_NAMES, &mut found.names), (sql::ACTORS, &mut found.actors)] {
+    let mut after = String::new();
+    loop {
+        let rows = client.query(sql::PAGE_OF_PROPOSALS, &[&tenant, &namespace, &after]).await?;
+        for row in &rows {
+            after = row.try_get(0)?;
+            let bytes: Option<Vec<Option<&[u8]>>> = row.try_get(2)?;
+            let mut texts = bytes.iter().flatten().flatten();
+            if phrase.is_in(row.try_get::<_, &str>(1)?) || texts.any(|bytes| phrase.is_in(bytes)) {
+                found.proposals.push(after.clone());
+            }
+        }
+        if rows.is_empty() {
+            break;
+        }
+    }
+    let places = [(sql::RECORDED_NAMES, &mut found.names), (sql::ACTORS, &mut found.actors), (sql::REVIEWERS, &mut found.reviewers)];
+    for (sql, with) in places {
         for row in client.query(sql, &[&tenant, &namespace]).await? {
             let name: String = row.try_get(0)?;
             if phrase.is_in(&name) {
@@ -95,9 +114,14 @@ async fn forget_in(client: &Object, tenant: &str, namespace: &str, phrase: &Phra
     if !found.names.is_empty() {
         client.execute(sql::NAMES_FORGOTTEN, &[&tenant, &namespace]).await?;
     }
-    for (actor, _) in &found.actors {
-        let redacted = phrase.redact(actor).unwrap_or_default();
-        client.execute(sql::RENAME_ACTOR, &[&tenant, &namespace, actor, &redacted]).await?;
+    for (sql, actors) in [(sql::RENAME_ACTOR, &found.actors), (sql::RENAME_REVIEWER_IN, &found.reviewers)] {
+        for (actor, _) in actors {
+            let redacted = phrase.redact(actor).unwrap_or_default();
+            client.execute(sql, &[&tenant, &namespace, actor, &redacted]).await?;
+        }
+    }
+    for proposal in &found.proposals {
+        client.execute(sql::FORGET_PROPOSAL, &[&tenant, &namespace, proposal]).await?;
     }
     Ok(found.count())
 }

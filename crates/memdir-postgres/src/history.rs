@@ -113,6 +113,7 @@ fn to_recorded(row: &Row) -> Result<Recorded, Failure> {
         actor: Actor { name: row.try_get("actor")?, session: row.try_get("session")? },
         verb: from_name(row.try_get("verb")?)?,
         undoes: row.try_get::<_, Option<String>>("undoes")?.map(ChangeId),
+        reviewer: row.try_get("reviewer")?,
         files: Vec::new(),
         elsewhere: Vec::new(),
         incomplete: false,
@@ -227,7 +228,7 @@ pub(crate) fn to_name<T: Serialize>(value: &T) -> Result<String, Failure> {
     }
 }
 
-fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, Failure> {
+pub(crate) fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, Failure> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
         .map_err(|_| corrupt(&format!("unknown value {name:?}; upgrade memdir")))
 }

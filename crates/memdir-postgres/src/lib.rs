@@ -58,6 +58,7 @@ mod history;
 mod leader;
 mod migrations;
 mod people;
+mod proposals;
 mod quota;
 mod reads;
 mod sequence;

@@ -1,7 +1,7 @@
 //! The mounts of a store: each is a namespace of the tenant, with the same rules as a directory.
 
 use memdir_core::{
-    Error, MemoryPath, Mount, MountInfo, Result,
+    Error, FileEdit, MemoryPath, Mount, MountInfo, Result, Version,
     internal::store::{
         files::MountRules,
         mounts::{self, Prefixed},
@@ -16,12 +16,14 @@ pub struct NamespaceMount {
     pub namespace: String,
     /// The prefix, the access and the rules. Its directories are not used.
     pub mount: Mount,
+    /// Whether the caller is a reviewer: then its changes are made at once, also if the namespace is under review.
+    pub reviews: bool,
 }
 
 impl NamespaceMount {
-    /// Creates a writable mount with an entrypoint.
+    /// Creates a writable mount with an entrypoint, for a reviewer.
     pub fn new(prefix: &str, namespace: &str) -> Self {
-        NamespaceMount { namespace: namespace.to_owned(), mount: Mount::new(prefix, "", "") }
+        NamespaceMount { namespace: namespace.to_owned(), mount: Mount::new(prefix, "", ""), reviews: true }
     }
 }
 
@@ -39,6 +41,8 @@ pub(crate) struct OpenMount {
     pub(crate) namespace: String,
     pub(crate) rules: MountRules,
     pub(crate) shows_all: bool,
+    /// Whether the caller is a reviewer.
+    pub(crate) reviews: bool,
 }
 
 /// A file: the position of its mount, and the path there.
@@ -46,6 +50,13 @@ pub(crate) struct OpenMount {
 pub(crate) struct Spot {
     pub(crate) mount: usize,
     pub(crate) rel: String,
+}
+
+/// One file of a change that is about to be written.
+pub(crate) struct FileWrite {
+    pub(crate) spot: Spot,
+    pub(crate) edit: FileEdit,
+    pub(crate) before: Option<Version>,
 }
 
 impl Space {
@@ -57,11 +68,11 @@ impl Space {
             return Err(Error::bad_input("mounts", why));
         }
         let mut space = Space { tenant: tenant.to_owned(), mounts: Vec::new(), infos: Vec::new() };
-        for NamespaceMount { namespace, mount } in mounts {
+        for NamespaceMount { namespace, mount, reviews } in mounts {
             MemoryPath::parse(namespace).map_err(|error| Error::bad_input("namespace", error.to_string()))?;
             let info = mount.info(root(tenant, namespace));
             let shows_all = info.rules.is_empty() && mount.part.is_empty();
-            space.mounts.push(OpenMount { namespace: namespace.clone(), rules: MountRules::new(mount)?, shows_all });
+            space.mounts.push(OpenMount { namespace: namespace.clone(), rules: MountRules::new(mount)?, shows_all, reviews: *reviews });
             space.infos.push(info);
         }
         Ok(space)

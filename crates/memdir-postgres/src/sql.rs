@@ -38,7 +38,7 @@ pub(crate) const TAKEN: &str = "
 
 /// Locks namespaces, always in the same order.
 pub(crate) const LOCK: &str = "
-    select namespace, sequence, recorded_us from memdir.namespaces
+    select namespace, sequence, recorded_us, coalesce(review, false) from memdir.namespaces
     where tenant = $1 and namespace = any($2) order by namespace for no key update";
 
 pub(crate) const ADD_NAMESPACES: &str = "
@@ -64,8 +64,8 @@ pub(crate) const REMOVE_DOCUMENTS: &str = "
     where d.tenant = $1 and d.namespace = f.namespace and d.path = f.path";
 
 pub(crate) const ADD_CHANGES: &str = "
-    insert into memdir.changes (tenant, namespace, sequence, change_id, recorded_us, at_ms, actor, session, verb, undoes, namespaces)
-    select $1, n.namespace, n.sequence, $4, $5, $6, $7, $8, $9, $10, $2
+    insert into memdir.changes (tenant, namespace, sequence, change_id, recorded_us, at_ms, actor, session, verb, undoes, namespaces, reviewer)
+    select $1, n.namespace, n.sequence, $4, $5, $6, $7, $8, $9, $10, $2, $11
     from unnest($2::text[], $3::bigint[]) as n (namespace, sequence)";
 
 pub(crate) const ADD_FILES: &str = "
@@ -86,6 +86,53 @@ pub(crate) const CLAIM: &str = "
     insert into memdir.claims (tenant, caller, key, request, change_id) values ($1, $2, $3, $4, $5) on conflict do nothing";
 
 pub(crate) const CLAIMED: &str = "select request, change_id from memdir.claims where tenant = $1 and caller = $2 and key = $3";
+
+pub(crate) const SET_REVIEW: &str =
+    "update memdir.namespaces set review = $3 where tenant = $1 and namespace = $2 and coalesce(review, false) <> $3";
+
+pub(crate) const REVIEWED: &str = "select namespace from memdir.namespaces where tenant = $1 and review order by namespace";
+
+pub(crate) const PROPOSE: &str = "
+    insert into memdir.proposals
+      (tenant, namespace, proposal, at_ms, actor, session, verb, undoes, paths, roles, before, after, bytes, size)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+
+/// Decided proposals that are older than a time.
+pub(crate) const DROP_DECIDED: &str =
+    "delete from memdir.proposals where tenant = $1 and namespace = $2 and state <> 'open' and decided_ms < $3";
+
+/// The number of open proposals of a namespace, and those of one author.
+pub(crate) const COUNT_OPEN: &str = "
+    select count(*), count(*) filter (where actor = $3) from memdir.proposals
+    where tenant = $1 and namespace = $2 and state = 'open'";
+
+/// The proposals of namespaces, newest first, without their texts.
+pub(crate) const PROPOSALS: &str = "
+    select namespace, proposal, at_ms, actor, session, verb, undoes, paths, roles, before, after, null::bytea[] as bytes,
+      state, decided_ms, decided_by, reason
+    from memdir.proposals where tenant = $1 and namespace = any($2) and ($3::text is null or state = $3)
+    order by at_ms desc, proposal limit $4";
+
+/// One proposal, with its texts if they are wanted.
+pub(crate) const PROPOSAL: &str = "
+    select namespace, proposal, at_ms, actor, session, verb, undoes, paths, roles, before, after,
+      case when $4 then bytes end as bytes, state, decided_ms, decided_by, reason
+    from memdir.proposals where tenant = $1 and namespace = any($2) and proposal = $3";
+
+/// Ends an open proposal, once. A rejected one keeps its texts.
+pub(crate) const CLOSE_PROPOSAL: &str = "
+    update memdir.proposals set state = $4, decided_ms = $5, decided_by = $6, reason = $7,
+      bytes = case when $8 then bytes end, size = case when $8 then size else 0 end
+    where tenant = $1 and namespace = $2 and proposal = $3 and state = 'open'";
+
+pub(crate) const PROPOSAL_STATE: &str =
+    "select state, coalesce(decided_by, ''), decided_ms from memdir.proposals where tenant = $1 and namespace = $2 and proposal = $3";
+
+/// Whether one of the namespaces is under review, or has an open proposal that the caller may see.
+pub(crate) const HAS_REVIEWS: &str = "
+    select exists (select from memdir.namespaces where tenant = $1 and namespace = any($2::text[] || $3::text[]) and review)
+      or exists (select from memdir.proposals
+        where tenant = $1 and state = 'open' and (namespace = any($2) or namespace = any($3) and actor = $4))";
 
 /// The newest changes of namespaces, each with its place in the order.
 pub(crate) const NEWEST: &str = "
@@ -114,7 +161,7 @@ pub(crate) const OF_FILE: &str = "
 
 /// Changes by their ids, in the namespaces of a space.
 pub(crate) const CHANGES: &str = "
-    select change_id, recorded_us, at_ms, actor, session, verb, undoes, namespaces, namespace, sequence
+    select change_id, recorded_us, at_ms, actor, session, verb, undoes, namespaces, namespace, sequence, reviewer
     from memdir.changes where tenant = $1 and namespace = any($2) and change_id = any($3)";
 
 /// The files of those changes.
@@ -189,6 +236,19 @@ pub(crate) const RENAME_TEXTS: &str = "update memdir.versions set path = $4 wher
 pub(crate) const ACTORS: &str = "select actor, count(*) from memdir.changes where tenant = $1 and namespace = $2 group by actor";
 
 pub(crate) const RENAME_ACTOR: &str = "update memdir.changes set actor = $4 where tenant = $1 and namespace = $2 and actor = $3";
+
+/// Proposals of a namespace by pages: everything in them that a person wrote.
+pub(crate) const PAGE_OF_PROPOSALS: &str = "
+    select proposal, array_to_string(paths || array[actor, coalesce(decided_by, ''), coalesce(reason, '')], chr(10)), bytes
+    from memdir.proposals where tenant = $1 and namespace = $2 and proposal > $3 order by proposal limit 64";
+
+pub(crate) const FORGET_PROPOSAL: &str = "delete from memdir.proposals where tenant = $1 and namespace = $2 and proposal = $3";
+
+pub(crate) const REVIEWERS: &str =
+    "select reviewer, count(*) from memdir.changes where tenant = $1 and namespace = $2 and reviewer is not null group by reviewer";
+
+pub(crate) const RENAME_REVIEWER_IN: &str =
+    "update memdir.changes set reviewer = $4 where tenant = $1 and namespace = $2 and reviewer = $3";
 
 pub(crate) const ADD_PERSON: &str = "insert into memdir.people (tenant, person) values ($1, $2) on conflict do nothing";
 
@@ -268,6 +328,7 @@ pub(crate) const ERASE_NAMESPACES: &[&str] = &[
     "delete from memdir.changes where tenant = $1 and namespace = any($2)",
     "delete from memdir.versions where tenant = $1 and namespace = any($2)",
     "delete from memdir.documents where tenant = $1 and namespace = any($2)",
+    "delete from memdir.proposals where tenant = $1 and namespace = any($2)",
     "delete from memdir.usage where tenant = $1 and namespace = any($2)",
     "delete from memdir.namespaces where tenant = $1 and namespace = any($2)",
 ];
@@ -276,6 +337,19 @@ pub(crate) const RENAME_IN_CHANGES: &str = "
     update memdir.changes set namespaces = array_replace(namespaces, $2, $3) where tenant = $1 and $2 = any(namespaces)";
 
 pub(crate) const RENAME_ACTOR_EVERYWHERE: &str = "update memdir.changes set actor = $3, session = null where tenant = $1 and actor = $2";
+
+/// In shared namespaces, the changes that the person accepted.
+pub(crate) const RENAME_REVIEWER: &str = "update memdir.changes set reviewer = $3 where tenant = $1 and reviewer = $2";
+
+/// What was accepted is in the history; what was not is the person's own text.
+pub(crate) const ERASE_PROPOSALS: &str = "delete from memdir.proposals where tenant = $1 and actor = $2 and state <> 'accepted'";
+
+pub(crate) const RENAME_IN_PROPOSALS: &str = "
+    update memdir.proposals set
+      actor = case when actor = $2 then $3 else actor end,
+      session = case when actor = $2 then null else session end,
+      decided_by = case when decided_by = $2 then $3 else decided_by end
+    where tenant = $1 and (actor = $2 or decided_by = $2)";
 
 pub(crate) const ERASE_CLAIMS: &str = "delete from memdir.claims where tenant = $1 and caller = $2";
 
@@ -287,12 +361,15 @@ pub(crate) const AUDIT_ERASURE: &str = "
     insert into memdir.audit (tenant, action, details) values ($1, 'people.erase', jsonb_build_object('person', $2::text))";
 
 pub(crate) const RENAME_IN_AUDIT: &str = "
-    update memdir.audit set details = details || jsonb_build_object('person', $3::text)
-    where tenant = $1 and details ->> 'person' = $2";
+    update memdir.audit set details = details
+      || case when details ->> 'person' = $2 then jsonb_build_object('person', $3::text) else '{}' end
+      || case when details ->> 'reviewer' = $2 then jsonb_build_object('reviewer', $3::text) else '{}' end
+    where tenant = $1 and (details ->> 'person' = $2 or details ->> 'reviewer' = $2)";
 
 /// Everything of a tenant, in the order of references.
 pub(crate) const REMOVE_TENANT: &[&str] = &[
     "delete from memdir.claims where tenant = $1",
+    "delete from memdir.proposals where tenant = $1",
     "delete from memdir.change_files where tenant = $1",
     "delete from memdir.changes where tenant = $1",
     "delete from memdir.versions where tenant = $1",

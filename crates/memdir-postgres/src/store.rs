@@ -4,15 +4,18 @@ use crate::{
     change::{self, ChangeJob},
     database::Database,
     failure::Failure,
-    forget, history, reads, sequence, since,
+    forget, history,
+    proposals::{self, Acceptance},
+    reads, sequence, since,
     space::{NamespaceMount, Space},
     sql,
 };
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Change, ChangeCursor, ChangeFilter, ChangePage, ChangeSequence, Intent, MemoryPath, MountChanges, MountInfo, Phrase, Result,
-    SequencePosition, Stamp, Store, Stored, Version, View,
+    Actor, Change, ChangeCursor, ChangeFilter, ChangePage, ChangeSequence, Error, Intent, MemoryPath, MountChanges, MountInfo, Phrase,
+    Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Result, SequencePosition, Stamp, Store, Stored, Version,
+    View,
     internal::store::{Entry, JournalSize, Plan, Walk, stop::Stop},
 };
 use std::sync::Arc;
@@ -29,6 +32,23 @@ impl PostgresStore {
     /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
     pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
         Ok(PostgresStore { database: database.clone(), space: Arc::new(Space::new(tenant, mounts)?), stop: Stop::default() })
+    }
+
+    /// Makes a change, which may be the acceptance of a proposal.
+    fn make(&self, intent: &Intent, touches: &[MemoryPath], accepts: Option<Acceptance<'_>>, plan: &mut Plan<'_>) -> Result<Change> {
+        self.stop.check()?;
+        let namespaces = change::touched_namespaces(&self.space, touches)?;
+        let job = ChangeJob {
+            database: &self.database,
+            space: &self.space,
+            stop: &self.stop,
+            key: intent.key.as_ref(),
+            intent,
+            namespaces,
+            accepts,
+            deadline: self.stop.lock_deadline(),
+        };
+        job.run(plan)
     }
 
     fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
@@ -73,18 +93,7 @@ impl View for PostgresStore {
 
 impl Store for PostgresStore {
     fn change(&self, intent: &Intent, touches: &[MemoryPath], plan: &mut Plan<'_>) -> Result<Change> {
-        self.stop.check()?;
-        let namespaces = change::touched_namespaces(&self.space, touches)?;
-        let job = ChangeJob {
-            database: &self.database,
-            space: &self.space,
-            stop: &self.stop,
-            key: intent.key.as_ref(),
-            intent,
-            namespaces,
-            deadline: self.stop.lock_deadline(),
-        };
-        job.run(plan)
+        self.make(intent, touches, None, plan)
     }
 
     fn changes(&self, filter: &ChangeFilter) -> Result<Vec<Change>> {
@@ -153,6 +162,10 @@ impl Store for PostgresStore {
     fn sequence(&self) -> Option<&dyn ChangeSequence> {
         Some(self)
     }
+
+    fn proposals(&self) -> Option<&dyn ProposalStore> {
+        Some(self)
+    }
 }
 
 impl ChangeSequence for PostgresStore {
@@ -167,5 +180,32 @@ impl ChangeSequence for PostgresStore {
     fn on_change(&self, wake: Arc<dyn Fn() + Send + Sync>) -> Option<Box<dyn Send>> {
         let namespaces = self.space.mounts.iter().map(|mount| &mount.namespace);
         Some(Box::new(self.database.hints().listen(&self.space.tenant, namespaces, wake)))
+    }
+}
+
+impl ProposalStore for PostgresStore {
+    fn proposals(&self, caller: &Actor, filter: &ProposalFilter) -> Result<Vec<Proposal>> {
+        if filter.id.as_ref().is_some_and(|id| id.0.contains('\0')) {
+            return Ok(Vec::new());
+        }
+        self.read(async |client| proposals::list(client, &self.space, caller, filter).await)
+    }
+
+    fn accept(&self, proposal: &Proposal, reviewer: &Actor, at: Timestamp, plan: &mut Plan<'_>) -> Result<Change> {
+        let Proposal { author, verb, undoes, files, .. } = proposal;
+        let intent = Intent { verb: *verb, actor: author.clone(), at, undoes: undoes.clone(), key: None };
+        let touches: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
+        self.make(&intent, &touches, Some(Acceptance { proposal, reviewer }), plan)
+    }
+
+    fn close(&self, proposal: &Proposal, state: ProposalState, decision: &ProposalDecision) -> Result<()> {
+        let not_found = || Error::NoProposal { id: proposal.id.to_string() };
+        let spot = self.space.spot(&proposal.files.first().ok_or_else(not_found)?.path)?;
+        let (tenant, namespace) = (&self.space.tenant, self.space.namespace(&spot));
+        self.database.administer(tenant, async |client| proposals::close(client, tenant, namespace, &proposal.id, state, decision).await)
+    }
+
+    fn has_reviews(&self, caller: &Actor) -> Result<bool> {
+        self.read(async |client| proposals::has_reviews(client, &self.space, caller).await)
     }
 }

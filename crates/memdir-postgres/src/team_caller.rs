@@ -69,11 +69,13 @@ impl TeamCaller {
         Ok(mounts)
     }
 
-    /// Makes a mount read-only unless the role in its group allows to write.
+    /// Makes a mount read-only unless the role in its group allows to write. Reviewers change a namespace under review at once.
     fn with_role(&self, mount: NamespaceMount, group: Option<&String>) -> NamespaceMount {
         let role = group.and_then(|group| self.access.groups.get(group));
         let access = if role.is_some_and(|role| *role >= MemberRole::Writer) { Access::ReadWrite } else { Access::ReadOnly };
-        NamespaceMount { mount: Mount { access, ..mount.mount }, ..mount }
+        // An agent proposes, whoever it works for.
+        let reviews = self.agent.is_none() && role.is_some_and(|role| *role >= MemberRole::Reviewer);
+        NamespaceMount { mount: Mount { access, ..mount.mount }, reviews, ..mount }
     }
 }
 

@@ -9,8 +9,10 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// The tables in the order of references.
-const TABLES: [&str; 11] =
-    ["people", "groups", "members", "projects", "tokens", "namespaces", "versions", "documents", "changes", "change_files", "claims"];
+const TABLES: [&str; 12] = [
+    "people", "groups", "members", "projects", "tokens", "namespaces", "versions", "documents", "changes", "change_files", "proposals",
+    "claims",
+];
 /// The number of rows that are read or written together, and their size in bytes.
 const BATCH_ROWS: usize = 200;
 const BATCH_BYTES: usize = 4 << 20;
@@ -83,7 +85,7 @@ impl Database {
             ));
         }
         let imported = self.block_within(COPY_LIMIT, async {
-            let session = self.change_session(tenant, &[]).await?;
+            let session = self.change_session(tenant, &[("memdir.knows_review", "on".to_owned())]).await?;
             let client = session.client()?;
             client.execute(sql::ADD_TENANT, &[&tenant]).await?;
             let count = copy_rows(client, &mut lines).await?;

@@ -129,6 +129,7 @@ pub(crate) enum Command {
     Token(Token),
     Serve(Serve),
     Admin(Admin),
+    Review(Review),
 
     Demo(Demo),
     Bench(Bench),
@@ -1471,6 +1472,21 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
+    /// Turn review on or off: changes of writers and agents then wait for a reviewer
+    #[command(after_help = "\
+Reviewers and admins of the group change its memories at once; a token with --agent never does. Turning review off
+leaves open proposals, which can still be accepted or rejected.
+
+Examples:
+  memdir admin review on projects/shop --tenant acme
+  memdir admin review off groups/backend --tenant acme
+  memdir admin review list --tenant acme")]
+    Review {
+        #[command(subcommand)]
+        what: AdminReview,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
     /// Show what a tenant uses, or set its quotas
     #[command(after_help = "\
 Without options, shows the quotas and the current use. A tenant over its quota keeps what it has, but cannot grow.
@@ -1543,6 +1559,90 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
+}
+
+/// Decide about the proposed changes of a team server
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+In a project or group under review, changes of writers and agents are proposals. A reviewer or admin of the group
+accepts or rejects them. The author sees them too, and can withdraw them. The token is that of the person.
+
+Examples:
+  memdir review list --server https://memory.example.org --token-file token
+  memdir review show 8z38z4zp --server https://memory.example.org
+  memdir review accept 8z38z4zp --server https://memory.example.org
+  memdir review reject 8z38z4zp --reason \"already in notes/deploy\" --server https://memory.example.org")]
+pub(crate) struct Review {
+    #[command(subcommand)]
+    pub(crate) what: ReviewWhat,
+    /// URL of the team server
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) server: Option<String>,
+    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Project on the team server, if the token gives access to several
+    #[arg(long, value_name = "ID", global = true)]
+    pub(crate) server_project: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReviewWhat {
+    /// List proposals, newest first
+    #[command(after_help = "\
+Examples:
+  memdir review list --server https://memory.example.org
+  memdir review list --state rejected --server https://memory.example.org")]
+    List {
+        /// Only proposals in this state
+        #[arg(long, value_name = "STATE", value_enum, default_value_t = ReviewState::Open)]
+        state: ReviewState,
+    },
+    /// Show a proposal with its diff
+    #[command(after_help = "\
+Examples:
+  memdir review show 8z38z4zp --server https://memory.example.org")]
+    Show {
+        /// Id of the proposal
+        id: String,
+    },
+    /// Accept a proposal: the change is made, for its author
+    #[command(after_help = "\
+Examples:
+  memdir review accept 8z38z4zp --server https://memory.example.org")]
+    Accept {
+        /// Id of the proposal
+        id: String,
+    },
+    /// Reject a proposal
+    #[command(after_help = "\
+Examples:
+  memdir review reject 8z38z4zp --reason \"already in notes/deploy\" --server https://memory.example.org")]
+    Reject {
+        /// Id of the proposal
+        id: String,
+        /// Reason, which the author sees
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Withdraw one of your own proposals
+    #[command(after_help = "\
+Examples:
+  memdir review withdraw 8z38z4zp --server https://memory.example.org")]
+    Withdraw {
+        /// Id of the proposal
+        id: String,
+    },
+}
+
+/// Which proposals are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ReviewState {
+    Open,
+    Accepted,
+    Rejected,
+    Withdrawn,
+    All,
 }
 
 /// The tenant that is managed.
@@ -1670,6 +1770,33 @@ Examples:
         #[arg(value_name = "PROJECT")]
         id: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminReview {
+    /// Turn review on
+    #[command(after_help = "\
+Examples:
+  memdir admin review on projects/shop --tenant acme")]
+    On {
+        /// What to review: projects/PROJECT, or groups/GROUP for the group's `team/`
+        #[arg(value_name = "MEMORY")]
+        namespace: String,
+    },
+    /// Turn review off
+    #[command(after_help = "\
+Examples:
+  memdir admin review off groups/backend --tenant acme")]
+    Off {
+        /// What to review: projects/PROJECT, or groups/GROUP for the group's `team/`
+        #[arg(value_name = "MEMORY")]
+        namespace: String,
+    },
+    /// List what is under review
+    #[command(after_help = "\
+Examples:
+  memdir admin review list --tenant acme")]
+    List,
 }
 
 #[derive(Debug, Subcommand)]

@@ -44,6 +44,7 @@ mod rename;
 mod replay;
 mod restore;
 mod resume;
+mod review;
 mod rules;
 mod search;
 mod serve;
@@ -170,6 +171,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
         Command::Rules(args) => settings(move |settings, scope| rules::run(args, settings, scope, output)).writes(),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
+        Command::Review(args) => nothing(move || review::run(args, output)),
         Command::Serve(args) => settings(move |settings, _| serve::run(args, settings)).writes().may_be_new(),
         Command::Stats(args) if args.loads => settings(stats::loads),
         Command::Stats(args) if args.cost => settings(stats::cost),

@@ -4,7 +4,7 @@
 use crate::exit::Failure;
 use memdir_server::is_safe_url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{fmt, time::Duration};
 
@@ -136,6 +136,41 @@ pub(crate) struct ServerMemory {
     pub(crate) version: String,
 }
 
+/// A proposed change of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServerProposal {
+    pub(crate) id: String,
+    pub(crate) state: String,
+    pub(crate) verb: String,
+    pub(crate) created_at: String,
+    pub(crate) created_by: ServerActor,
+    pub(crate) memories: Vec<ServerProposedMemory>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decided_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decided_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    pub(crate) can_decide: bool,
+    pub(crate) can_withdraw: bool,
+}
+
+/// Who proposed a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServerActor {
+    pub(crate) name: String,
+}
+
+/// A memory that a proposed change concerns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServerProposedMemory {
+    pub(crate) path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) diff: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) is_outdated: Option<bool>,
+}
+
 /// Why a request of the REST API failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TeamFailure {
@@ -191,27 +226,60 @@ impl TeamClient {
         if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::Refused("not valid UTF-8".into())) }
     }
 
-    /// Creates a memory; fails with a conflict if it exists with another text.
-    pub(crate) fn create(&self, name: &str, text: &str) -> Result<(), TeamFailure> {
+    /// Lists proposals, newest first.
+    pub(crate) fn proposals(&self, state: Option<&str>) -> Result<Vec<ServerProposal>, TeamFailure> {
+        #[derive(Deserialize)]
+        struct Page {
+            data: Vec<ServerProposal>,
+        }
+        let state = state.map_or_else(String::new, |state| format!("&state={state}"));
+        let page: Page = parse(&self.ask("GET", &format!("/v1/proposals?limit=1000{state}"), &[], None)?)?;
+        Ok(page.data)
+    }
+
+    /// Reads a proposal with its diffs.
+    pub(crate) fn proposal(&self, id: &str) -> Result<ServerProposal, TeamFailure> {
+        parse(&self.ask("GET", &format!("/v1/proposals/{}", encode(id)), &[], None)?)
+    }
+
+    /// Decides about a proposal.
+    pub(crate) fn decide(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
+        let (path, body) = (format!("/v1/proposals/{}", encode(id)), json!({ "decision": decision, "reason": reason }).to_string());
+        let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body)).map_err(TeamFailure::Unavailable)?;
+        // The reason says whether a memory was changed, or who decided before.
+        if reply.status == 409 {
+            return Err(TeamFailure::Refused(problem_detail(&reply)));
+        }
+        parse(&answer(reply)?)
+    }
+
+    /// Creates a memory; fails with a conflict if it exists with another text. Returns whether it waits for review.
+    pub(crate) fn create(&self, name: &str, text: &str) -> Result<bool, TeamFailure> {
         let body = json!({ "content": text }).to_string();
         let headers = [("if-none-match", "*"), ("content-type", "application/json")];
-        self.ask("PUT", &format!("/v1/memories/{}", encode(name)), &headers, Some(&body)).map(drop)
+        let answer: Value = parse(&self.ask("PUT", &format!("/v1/memories/{}", encode(name)), &headers, Some(&body))?)?;
+        Ok(answer["type"] == "proposal")
     }
 
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<String, TeamFailure> {
-        let reply = self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?;
-        let why = || {
-            let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
-            let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
-            format!("{detail} (status {})", reply.status)
-        };
-        match reply.status {
-            200..=299 => Ok(reply.body),
-            409 | 412 => Err(TeamFailure::Conflict),
-            429 | 500..=599 => Err(TeamFailure::Unavailable(why())),
-            _ => Err(TeamFailure::Refused(why())),
-        }
+        answer(self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?)
     }
+}
+
+/// Returns the body of an answer, or why the request failed.
+fn answer(reply: TeamReply) -> Result<String, TeamFailure> {
+    match reply.status {
+        200..=299 => Ok(reply.body),
+        409 | 412 => Err(TeamFailure::Conflict),
+        429 | 500..=599 => Err(TeamFailure::Unavailable(problem_detail(&reply))),
+        _ => Err(TeamFailure::Refused(problem_detail(&reply))),
+    }
+}
+
+fn problem_detail(reply: &TeamReply) -> String {
+    let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
+    let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
+    format!("{detail} (status {})", reply.status)
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {

@@ -66,6 +66,28 @@ pub enum Error {
         /// The id of the change.
         change: String,
     },
+    /// The namespace is under review: the change was not made, and waits for a reviewer.
+    #[error("the change is proposed as {id} ({what}) and {state}")]
+    Proposed {
+        /// The id of the proposal.
+        id: String,
+        /// What it would do.
+        what: String,
+        /// What became of it, as in `waits for review`.
+        state: String,
+    },
+    /// The proposal does not exist, or the caller may not see it.
+    #[error("proposal {id:?} not found")]
+    NoProposal {
+        /// The requested id.
+        id: String,
+    },
+    /// A rule of the review does not allow it.
+    #[error("{why}")]
+    Review {
+        /// The reason.
+        why: String,
+    },
     /// The memory exists already.
     #[error("memory {:?} already exists", path.name())]
     Exists {
@@ -205,10 +227,12 @@ impl Error {
     /// The code that programs switch on (`--json`, tool results).
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } => "not_found",
+            Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => "not_found",
             Error::Changed { .. } | Error::Conflict { .. } => "changed",
             Error::NoChange { .. } => "no_change",
             Error::Repeated { .. } => "repeated",
+            Error::Proposed { .. } => "proposed",
+            Error::Review { .. } => "review",
             Error::Exists { .. } => "exists",
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
@@ -234,6 +258,9 @@ impl Error {
             | Error::Conflict { .. }
             | Error::NoChange { .. }
             | Error::Repeated { .. }
+            | Error::Proposed { .. }
+            | Error::NoProposal { .. }
+            | Error::Review { .. }
             | Error::Exists { .. }
             | Error::BadPath { .. }
             | Error::BadEdit { .. }
@@ -261,6 +288,9 @@ impl Error {
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
             Error::NoChange { .. } => "See the history for the ids of changes and the versions of a memory.".into(),
             Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
+            Error::Proposed { .. } => "Do not repeat it: the memory stays as it is until a reviewer accepts the change.".into(),
+            Error::NoProposal { .. } => "List the proposals, then use the id of one of them.".into(),
+            Error::Review { .. } => "Nothing was changed; see the reason above.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
@@ -301,6 +331,9 @@ impl Error {
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
+            Error::Proposed { .. } => "the memory stays as it is until a reviewer accepts the change".into(),
+            Error::NoProposal { .. } => "list the proposals with: memdir review list".into(),
+            Error::Review { .. } => "nothing was changed".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             // Only a text that occurs several times can be replaced everywhere.

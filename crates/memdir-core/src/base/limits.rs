@@ -186,3 +186,11 @@ pub const DREAM_PIECE_BYTES: usize = 32 << 10;
 pub const DREAM_SHOWN_BYTES: usize = DREAM_PIECE_BYTES / 4;
 /// Pieces of material for a model.
 pub const DREAM_PIECES: usize = 40;
+/// Bytes of the reason of a decision about a proposed change.
+pub const REVIEW_REASON_BYTES: usize = 2_000;
+/// Open proposals of one author in a namespace: more than a reviewer reads in a day.
+pub const OPEN_PROPOSALS_PER_AUTHOR: usize = 100;
+/// Open proposals of a namespace.
+pub const OPEN_PROPOSALS: usize = 500;
+/// Days for which a decided proposal is kept. What was accepted stays in the history.
+pub const DECIDED_PROPOSAL_DAYS: i64 = 30;

@@ -141,6 +141,9 @@ const ADVICE: Advice = Advice {
 
 /// Turns an error into a failure as this system writes it.
 fn as_failure(result: Result<ToolResult>) -> Result<ToolResult> {
+    if matches!(result, Err(Error::Proposed { .. })) {
+        return result;
+    }
     Ok(result.unwrap_or_else(|error| match &error {
         // The message says what is accepted.
         Error::BadInput { .. } => ToolResult::failure(format!("Error: {error}")),

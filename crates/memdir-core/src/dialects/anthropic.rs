@@ -79,7 +79,11 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         "rename" => rename(caller, args),
         other => Err(failure(format!("Unknown command: {other}"))),
     };
-    Ok(done.map_or_else(|error| ToolResult::failure(failure_text(&error)), ToolResult::text))
+    match done {
+        // Not a failure.
+        Err(error @ Error::Proposed { .. }) => Err(error),
+        done => Ok(done.map_or_else(|error| ToolResult::failure(failure_text(&error)), ToolResult::text)),
+    }
 }
 
 /// An error whose text is shown verbatim.

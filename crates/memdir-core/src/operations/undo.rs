@@ -8,8 +8,8 @@ use crate::{
         path::{MemoryPath, strip_md},
     },
     entrypoint::upkeep,
-    operations::{context::Context, diff, history},
-    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
+    operations::{close_proposal::withdraw_newest, context::Context, diff, history},
+    store::{Change, FileChange, FileEdit, Intent, Proposal, Role, Store, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::HashSet;
@@ -47,8 +47,25 @@ pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<
     if *which == UndoTarget::Last {
         store.record_outside_changes(context.clock.now(), true)?;
     }
-    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "undo")?;
-    reverse(store, context, change, Verb::Undo)
+    let change = pick(store, context, which, &|change| change.verb != Verb::Undo, "undo");
+    // What the caller did last may wait for review: then it is withdrawn, instead of undoing an older change.
+    let withdrawn = match which {
+        UndoTarget::Mine => withdraw_newest(store, context, None, change.as_ref().ok())?,
+        UndoTarget::Id(id) | UndoTarget::Own(id) if change.is_err() => withdraw_newest(store, context, Some(id), None)?,
+        _ => None,
+    };
+    match withdrawn {
+        Some(proposal) => Ok(withdrawn_change(proposal, context)),
+        None => reverse(store, context, change?, Verb::Undo),
+    }
+}
+
+/// The outcome of an undo that withdrew a proposal: no file was changed.
+fn withdrawn_change(proposal: Proposal, context: &Context) -> Undone {
+    let undone = proposal.to_change();
+    let change = Change { verb: Verb::Undo, at: context.clock.now(), undoes: Some(undone.id.clone()), files: Vec::new(), ..undone.clone() };
+    let notes = vec![format!("It was not accepted yet: proposal {} is withdrawn, and no memory was changed.", proposal.id)];
+    Undone { undone, change, notes }
 }
 
 /// Redoes a change that was undone.

@@ -169,6 +169,7 @@ impl Store for RamStore {
             actor: intent.actor.clone(),
             verb: intent.verb,
             undoes: intent.undoes.clone(),
+            reviewer: None,
             files: Vec::new(),
             elsewhere: Vec::new(),
             incomplete: false,

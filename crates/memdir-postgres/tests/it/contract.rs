@@ -147,7 +147,7 @@ fn the_version_of_the_schema_is_checked() {
     let why = "the database: its schema has version 99, which needs a release that knows version 99; upgrade memdir";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "delete from memdir.migrations").unwrap();
-    let why = "the database: its schema has version 0, and this release needs 3; upgrade it with: memdir admin migrate";
+    let why = "the database: its schema has version 0, and this release needs 4; upgrade it with: memdir admin migrate";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "drop schema memdir cascade").unwrap();
     assert_eq!(connect(), Err("the database: it does not have memdir's schema; create it with: memdir admin migrate".into()));

@@ -8,6 +8,7 @@ mod failures;
 mod isolation;
 mod model;
 mod people;
+mod review;
 mod search;
 mod support;
 mod tenant_data;

@@ -98,9 +98,10 @@ fn an_erased_person_leaves_no_text_and_no_name() {
     assert_eq!(database.people(TENANT).unwrap().into_keys().collect::<Vec<_>>(), ["ben"]);
     assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" not found in tenant \"acme\"");
     // No row of any table has the name or the text.
-    for table in
-        ["people", "members", "tokens", "namespaces", "documents", "versions", "changes", "change_files", "claims", "usage", "audit"]
-    {
+    for table in [
+        "people", "members", "tokens", "namespaces", "documents", "versions", "changes", "change_files", "claims", "proposals", "usage",
+        "audit",
+    ] {
         let named = format!(r#"select t::text from memdir.{table} t where t::text ~ '\yada\y' or t::text like '%Ada%'"#);
         assert_eq!(query(&test.url, &named).unwrap(), Vec::<Vec<String>>::new(), "{table}");
     }

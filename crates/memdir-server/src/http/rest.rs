@@ -9,6 +9,8 @@ mod memories;
 mod model;
 mod openapi;
 mod problem;
+mod proposal_object;
+mod proposals;
 mod query;
 mod route;
 mod routes;

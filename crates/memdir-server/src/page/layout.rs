@@ -11,12 +11,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use memdir_core::{Error, internal::base::time};
 
 /// The navigation: the path of a page and its name.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 11] = [
     ("/", "Home"),
     ("/memories", "Memories"),
     ("/inbox", "Inbox"),
     ("/dream", "Dream"),
     ("/timeline", "Timeline"),
+    ("/review", "Review"),
     ("/chats", "Chats"),
     ("/rules", "Rules"),
     ("/prompt", "Prompt"),
@@ -35,6 +36,7 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
     let space = context.space;
     let is_shown = |place: &str| match place {
         "/dream" => space.dreams.is_some(),
+        "/review" => space.memdir.has_reviews().unwrap_or(false),
         "/inbox" | "/chats" | "/rules" | "/hosts" | "/settings" => space.machine.is_some(),
         _ => true,
     };
@@ -162,10 +164,11 @@ pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> R
 /// The page of an error, with what to do next.
 pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     let (status, title) = match error {
-        Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoChange { .. } => {
+        Error::Proposed { .. } => (StatusCode::ACCEPTED, "Waits for review"),
+        Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoChange { .. } | Error::NoProposal { .. } => {
             (StatusCode::NOT_FOUND, "Not found")
         }
-        Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } => (StatusCode::CONFLICT, "Conflict"),
+        Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::Review { .. } => (StatusCode::CONFLICT, "Conflict"),
         Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
         Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
         _ => (StatusCode::BAD_REQUEST, "Not possible"),
@@ -175,7 +178,12 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     let (first, rest) = message.split_once('\n').unwrap_or((&message, ""));
     let body = html! {
         h1 { (title) }
-        p.error role="alert" { (first) }
+        @if let Error::Proposed { id, .. } = error {
+            p.done role="status" { (first) }
+            p { a href=(context.url(&format!("/review/{id}"))) { "The proposal" } }
+        } @else {
+            p.error role="alert" { (first) }
+        }
         @if !rest.is_empty() { (super::lines::diff(rest)) }
         p { (error_hint(error)) }
         @if !near.is_empty() {

@@ -46,6 +46,8 @@ const PAGES: &[(&str, View, Place)] = &[
     ("/dream/{*name}", views::plan::show, Place::Machine),
     ("/timeline", views::timeline::show, Place::Anywhere),
     ("/change/{*name}", views::timeline::show_change, Place::Anywhere),
+    ("/review", views::review::show, Place::Anywhere),
+    ("/review/{*name}", views::review::show_one, Place::Anywhere),
     ("/chats", views::chats::show, Place::Machine),
     ("/chat/{*name}", views::chats::show_one, Place::Machine),
     ("/rules", views::rules::show, Place::Machine),
@@ -66,6 +68,7 @@ const CHANGES: &[(&str, View, Place)] = &[
     ("/restore", views::timeline::restore, Place::Anywhere),
     ("/undo", views::timeline::undo, Place::Anywhere),
     ("/redo", views::timeline::redo, Place::Anywhere),
+    ("/review/decide", views::review::decide, Place::Anywhere),
     ("/hosts/check", views::hosts::check, Place::Machine),
 ];
 

@@ -12,6 +12,7 @@ pub(super) mod memory;
 pub(super) mod neighbours;
 pub(super) mod plan;
 pub(super) mod prompt;
+pub(super) mod review;
 pub(super) mod rules;
 pub(super) mod search;
 pub(super) mod settings;

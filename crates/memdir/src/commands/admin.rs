@@ -3,7 +3,10 @@
 mod tenant_data;
 
 use crate::{
-    args::{Admin as Typed, AdminGroup, AdminPerson, AdminProject, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, Global, TenantArgs},
+    args::{
+        Admin as Typed, AdminGroup, AdminPerson, AdminProject, AdminReview, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, Global,
+        TenantArgs,
+    },
     exit::Failure,
     output::{CommandOutput, Printer},
     serve::{connect, database_failure, database_settings},
@@ -19,6 +22,13 @@ struct AdminChange {
     kind: &'static str,
     name: String,
     /// `added`, `removed` or `unchanged`.
+    outcome: &'static str,
+}
+
+#[derive(Serialize)]
+struct ReviewSet {
+    namespace: String,
+    /// `on`, `off` or `unchanged`.
     outcome: &'static str,
 }
 
@@ -56,6 +66,7 @@ pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failur
         AdminWhat::Group { what, tenant } => group(what, &Managed::open(tenant)?),
         AdminWhat::Project { what, tenant } => project(what, &Managed::open(tenant)?),
         AdminWhat::Token { what, tenant } => token(what, &Managed::open(tenant)?, global.agent.as_deref()),
+        AdminWhat::Review { what, tenant } => review(what, &Managed::open(tenant)?),
         AdminWhat::Quota { memories, bytes, tenant } => tenant_data::quota(memories.as_deref(), bytes.as_deref(), &Managed::open(tenant)?),
         AdminWhat::Audit { limit, tenant } => tenant_data::audit(*limit, &Managed::open(tenant)?),
         AdminWhat::ErasePerson { person, yes, tenant } => tenant_data::erase_person(person, *yes, &Managed::open(tenant)?),
@@ -203,6 +214,42 @@ fn project(what: &AdminProject, managed: &Managed) -> Result<CommandOutput, Fail
             let row = |one: &ProjectRow| vec![one.project.clone(), one.group.clone()];
             table(printer, "no projects", &["project", "group"], projects.iter().map(row).collect())
         })),
+    }
+}
+
+fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = managed;
+    let (namespace, is_on) = match what {
+        AdminReview::On { namespace } => (namespace, true),
+        AdminReview::Off { namespace } => (namespace, false),
+        AdminReview::List => {
+            let reviewed: Vec<String> = database.reviewed_namespaces(tenant)?.into_iter().collect();
+            return Ok(CommandOutput::new(reviewed, |reviewed, printer| match reviewed.as_slice() {
+                [] => printer.line("nothing is under review"),
+                reviewed => reviewed.iter().try_for_each(|namespace| printer.line(namespace)),
+            }));
+        }
+    };
+    match namespace.split_once('/') {
+        Some(("projects", project)) if database.projects(tenant)?.iter().all(|row| row.project != project) => {
+            Err(managed.must_add("project", project))
+        }
+        Some(("groups", group)) if database.groups(tenant)?.iter().all(|row| row.group != group) => Err(managed.must_add("group", group)),
+        Some(("projects" | "groups", _)) => {
+            let outcome = match (database.set_review(tenant, namespace, is_on)?, is_on) {
+                (false, _) => "unchanged",
+                (true, true) => "on",
+                (true, false) => "off",
+            };
+            Ok(CommandOutput::new(ReviewSet { namespace: namespace.clone(), outcome }, |set, printer| match set.outcome {
+                "unchanged" => printer.line(format!("unchanged: review of {}", set.namespace)),
+                outcome => printer.line(format!("turned {outcome} review of {}", set.namespace)),
+            }))
+        }
+        _ => Err(Failure::Usage {
+            message: format!("{namespace:?} cannot be under review"),
+            hint: "name a project or a group, such as projects/shop or groups/backend".into(),
+        }),
     }
 }
 

@@ -19,7 +19,7 @@ fn a_team_is_set_up_from_nothing() {
     hint: check DATABASE_URL or --database, and that the server is running
     -- exit 3
     ");
-    assert_snapshot!(run(&["migrate"]), @"applied 3 migrations");
+    assert_snapshot!(run(&["migrate"]), @"applied 4 migrations");
     assert_snapshot!(run(&["migrate"]), @"unchanged: the schema is up to date");
     assert_snapshot!(run(&["tenant", "list"]), @"no tenants");
     assert_snapshot!(run(&["tenant", "add", "acme"]), @"added tenant acme");

@@ -38,7 +38,7 @@ fn bash_completes_values() {
     let home = filled();
     let before = files_below(&home.path(""));
     let of = |words: &[&str]| in_bash(&home, &[&["memdir"], words].concat()).lines().collect::<Vec<_>>().join(" | ");
-    assert_snapshot!(of(&["re"]), @"read | rename | resume | recall | replay | redo | restore");
+    assert_snapshot!(of(&["re"]), @"read | rename | resume | recall | replay | redo | restore | review");
     assert_snapshot!(of(&["read", ""]), @"deep/ | deploy | user/");
     assert_snapshot!(of(&["cat", "de"]), @"deep/ | deploy");
     assert_snapshot!(of(&["read", "deep/"]), @r"deep/one | deep/two\ words");

@@ -73,6 +73,7 @@ fn help_lists_every_command_and_exit_status() {
       token        Manage bearer tokens for HTTP clients
       serve        Serve the memories of a team from a PostgreSQL database
       admin        Manage the database, tenants, people and tokens of a team server
+      review       Decide about the proposed changes of a team server
 
     Development:
       demo         Run a short tour in a temporary directory
@@ -134,7 +135,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     let home = Home::new();
     let help = home.run(&["--help"]);
     let mut names = commands(&help);
-    assert_eq!(names.len(), 55, "{names:?}");
+    assert_eq!(names.len(), 56, "{names:?}");
     for name in &names {
         let own = home.run(&[name, "--help"]);
         let about = own.lines().next().unwrap();
@@ -146,7 +147,7 @@ fn every_command_is_listed_once_and_explains_itself() {
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 55, "{names:?}");
+    assert_eq!(names.len(), 56, "{names:?}");
 }
 
 #[test]

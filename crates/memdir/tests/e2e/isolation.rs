@@ -179,8 +179,8 @@ fn compare_commands() {
     // Commands that do not depend on a space; `mcp` and `ui` have their own tests, `watch` repeats `index`, and `forget` covers every
     // memory.
     let elsewhere = [
-        "init", "projects", "token", "serve", "admin", "watch", "forget", "mcp", "ui", "dialects", "install", "uninstall", "doctor",
-        "adopt", "man", "completions", "demo", "bench", "help",
+        "init", "projects", "token", "serve", "admin", "review", "watch", "forget", "mcp", "ui", "dialects", "install", "uninstall",
+        "doctor", "adopt", "man", "completions", "demo", "bench", "help",
     ];
     let help = alone.run_bare(&["--help"]);
     let verbs = Regex::new(r"(?m)^  ([a-z]+) {2,}\S").unwrap();

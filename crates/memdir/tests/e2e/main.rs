@@ -67,6 +67,7 @@ mod rest_hostile;
 mod rest_operations;
 mod rest_schema;
 mod restore;
+mod review;
 mod rules;
 mod scope;
 mod search;

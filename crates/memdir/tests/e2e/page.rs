@@ -8,8 +8,10 @@ use crate::{
     mcp_callers::token,
     oauth::free_port,
     provider::IdentityProvider,
+    team_server::{TENANT, TeamDatabase},
     web::{HttpClient, Web},
 };
+use memdir_postgres::MemberRole;
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -304,6 +306,21 @@ fn people_sign_in_to_the_pages_of_a_server_and_see_their_own_memory() {
     let _web = Web::spawn(home.bare(&["mcp", "--http", &format!("127.0.0.1:{port}"), "--page"]));
     let mut command = story_command(&home, "server.mjs", installed, &format!("{url}/ui"));
     command.env("ADA", ada).env("BOB", bob).env("BOB_ID", bob_id).env("ISSUER", &provider.issuer);
+    check(command);
+}
+
+/// A writer proposes on the pages of a team server, and a reviewer decides.
+#[test]
+fn a_reviewer_decides_about_proposals_in_the_browser() {
+    let Some(installed) = installed() else { return };
+    let Some(team) = TeamDatabase::new() else { return };
+    let (ada, rita) = (team.token("ada", MemberRole::Writer), team.token("rita", MemberRole::Reviewer));
+    team.database().set_review(TENANT, "projects/shop", true).unwrap();
+    let home = Home::new();
+    fs::create_dir_all(home.path("work")).unwrap();
+    let web = team.replica(&home, &[]);
+    let mut command = story_command(&home, "review.mjs", installed, &format!("http://{}/ui", web.address));
+    command.env("ADA", ada).env("RITA", rita);
     check(command);
 }
 

@@ -103,6 +103,10 @@ fn every_route_answers() {
     api.step("POST", "/v1/undo", &[], Some(json!({})));
     api.step("POST", "/v1/undo", &[], Some(json!({ "change_id": deleted["change_id"] })));
     api.step("GET", "/v1/changes?limit=2", &[], None);
+    // Only a team server has proposals.
+    api.step("GET", "/v1/proposals", &[], None);
+    api.step("GET", "/v1/proposals/abcdefgh", &[], None);
+    api.step("POST", "/v1/proposals/abcdefgh", &[], Some(json!({ "decision": "accept" })));
     assert_snapshot!(api.transcript(), @r##"
     PUT /v1/memories/notes/deploy {"content":"---\ndescription: when to deploy\n---\nNever deploy on Fridays.\n"}
       201 etag: "b61c6713d36ed83a2bcb9688f41f3ccf" {"type":"memory","path":"notes/deploy.md","name":"notes/deploy","content_sha256":"8a5c1b0c454d0856c317f5232059c5d72370819e7be241e484df13dc3e2d7604","content_size_bytes":61,"updated_at":"[TIME]","memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf","change_id":"[1]"}
@@ -134,6 +138,12 @@ fn every_route_answers() {
       409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone; redo it with: memdir redo [5]","hint":"See the history for the ids of changes and the versions of a memory."}
     GET /v1/changes?limit=2
       200 {"data":[{"type":"change","id":"[1]","verb":"write","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"created","memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf","previous_memory_version_id":null}]},{"type":"change","id":"[2]","verb":"append","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"modified","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf"}]}],"cursor":"[CURSOR]"}
+    GET /v1/proposals
+      200 {"data":[],"has_more":false}
+    GET /v1/proposals/abcdefgh
+      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"proposal \"abcdefgh\" not found","hint":"List the proposals, then use the id of one of them."}
+    POST /v1/proposals/abcdefgh {"decision":"accept"}
+      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"proposal \"abcdefgh\" not found","hint":"List the proposals, then use the id of one of them."}
     "##);
 
     let prompt = api.ask("GET", "/v1/prompt", None);

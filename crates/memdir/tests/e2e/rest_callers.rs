@@ -20,6 +20,9 @@ fn every_route(version: &str, change: &str) -> Vec<(&'static str, String, Option
         ("GET", "/v1/changes".into(), None),
         ("POST", "/v1/undo".into(), Some(json!({}))),
         ("POST", "/v1/undo".into(), Some(json!({ "change_id": change }))),
+        ("GET", "/v1/proposals".into(), None),
+        ("GET", format!("/v1/proposals/{change}"), None),
+        ("POST", format!("/v1/proposals/{change}"), Some(json!({ "decision": "withdraw" }))),
     ]
 }
 
@@ -97,6 +100,7 @@ fn headers_narrow_the_space_and_options_the_routes() {
         ("POST", "/v1/append", Some(json!({ "path": "a", "content": "x" }))),
         ("POST", "/v1/move", Some(json!({ "from": "a", "to": "b" }))),
         ("POST", "/v1/undo", Some(json!({}))),
+        ("POST", "/v1/proposals/abcdefgh", Some(json!({ "decision": "accept" }))),
     ];
     for (method, path, body) in &writes {
         let (status, problem) = api.ask(method, path, body.as_ref());

@@ -16,7 +16,7 @@ fn the_api_is_what_its_description_says() {
     let output = command.output().unwrap();
     let (printed, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{printed}\n{errors}");
-    for line in ["Tested: 13", "✅ Coverage", "✅ Fuzzing", "✅ Stateful"] {
+    for line in ["Tested: 16", "✅ Coverage", "✅ Fuzzing", "✅ Stateful"] {
         assert!(printed.contains(line), "{line}\n{printed}");
     }
 }

@@ -111,6 +111,7 @@ impl<'a> Locked<'a> {
             actor: intent.actor.clone(),
             verb: intent.verb,
             undoes: intent.undoes.clone(),
+            reviewer: None,
             files: edits.iter().map(file_change).collect(),
             elsewhere: Vec::new(),
             incomplete: false,

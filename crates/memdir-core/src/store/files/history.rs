@@ -324,6 +324,7 @@ impl FileStore {
             actor: record.by.clone(),
             verb: record.verb,
             undoes: record.undoes.clone().map(ChangeId),
+            reviewer: None,
             files,
             elsewhere: record.roots().filter(|root| !is_here(root)).map(Path::to_owned).collect(),
             incomplete: hides_a_memory

@@ -161,6 +161,9 @@ pub(crate) struct VersionObject {
     pub(crate) created_at: String,
     /// Who.
     pub(crate) created_by: ActorObject,
+    /// The reviewer who accepted it, if it was proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reviewed_by: Option<String>,
     /// The change, for undo.
     pub(crate) change_id: String,
 }
@@ -180,6 +183,7 @@ impl From<&MemoryVersion> for VersionObject {
             operation: VersionOperation::new(version.before, version.after),
             created_at: version.change.at.to_string(),
             created_by: (&version.change.actor).into(),
+            reviewed_by: version.change.reviewer.clone(),
             change_id: version.change.id.to_string(),
         }
     }
@@ -199,6 +203,9 @@ pub(crate) struct ChangeObject {
     pub(crate) created_at: String,
     /// Who.
     pub(crate) created_by: ActorObject,
+    /// The reviewer who accepted it, if it was proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reviewed_by: Option<String>,
     /// The change that this one undoes or redoes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) undoes: Option<String>,
@@ -239,6 +246,7 @@ impl From<&Change> for ChangeObject {
             verb: verb_name(change.verb),
             created_at: change.at.to_string(),
             created_by: (&change.actor).into(),
+            reviewed_by: change.reviewer.clone(),
             undoes: change.undoes.as_ref().map(ToString::to_string),
             memories: change.files.iter().filter(|file| file.role == Role::Memory).map(memory).collect(),
         }

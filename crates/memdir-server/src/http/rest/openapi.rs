@@ -56,6 +56,10 @@ fn operation(route: &Route, schemas: RouteSchemas) -> Value {
         }
         responses.insert(status.as_u16().to_string(), response);
     }
+    if let Some(proposal) = schemas.proposal {
+        let about = "Nothing is changed yet: the memory is under review, and the change waits for a reviewer as this proposal";
+        responses.insert("202".into(), json!({ "description": about, "content": { "application/json": { "schema": proposal } } }));
+    }
     for range in ["4XX", "5XX"] {
         responses.insert(range.into(), json!({ "$ref": "#/components/responses/Problem" }));
     }
@@ -74,6 +78,7 @@ fn path_parameter(path: &str) -> Option<Value> {
             let about = "The memory, with or without `.md`. Slashes may be sent as they are or encoded.";
             (about, json!({ "type": "string", "minLength": 1, "maxLength": 1024 }))
         }
+        "proposal_id" => ("The proposal", json!({ "type": "string", "pattern": "^[a-z2-9]{8}$" })),
         _ => ("The version", json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" })),
     };
     Some(json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema }))

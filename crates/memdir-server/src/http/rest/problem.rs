@@ -31,6 +31,9 @@ pub(crate) struct Problem {
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// Not a problem: the change waits for review as this proposal, with which the request is answered.
+    #[serde(skip)]
+    pub(crate) proposal: Option<String>,
 }
 
 impl Problem {
@@ -39,7 +42,7 @@ impl Problem {
 
     pub(crate) fn new(status: StatusCode, kind: &str, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Error").to_owned();
-        Problem { kind: kind.to_owned(), title, status: status.as_u16(), detail: detail.into(), hint: None }
+        Problem { kind: kind.to_owned(), title, status: status.as_u16(), detail: detail.into(), hint: None, proposal: None }
     }
 
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
@@ -85,11 +88,19 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
+        if let Error::Proposed { id, .. } = &error {
+            let problem = Problem::new(StatusCode::ACCEPTED, "proposed", error.to_string()).with_hint(error.hint());
+            return Problem { proposal: Some(id.clone()), ..problem };
+        }
         let (status, kind) = match &error {
-            Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } => (StatusCode::NOT_FOUND, "not_found_error"),
+            Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => {
+                (StatusCode::NOT_FOUND, "not_found_error")
+            }
             Error::Changed { .. } => (StatusCode::CONFLICT, Problem::PRECONDITION),
             Error::Exists { .. } => (StatusCode::CONFLICT, "memory_path_conflict_error"),
-            Error::Conflict { .. } | Error::NoChange { .. } | Error::Repeated { .. } => (StatusCode::CONFLICT, "conflict_error"),
+            Error::Conflict { .. } | Error::NoChange { .. } | Error::Repeated { .. } | Error::Review { .. } => {
+                (StatusCode::CONFLICT, "conflict_error")
+            }
             Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error")
             }

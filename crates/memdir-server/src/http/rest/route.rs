@@ -1,7 +1,7 @@
 //! What a route of the REST API is: a declaration from which the router, the parser of its parameters and its description are made, so that
 //! they cannot disagree.
 
-use super::{conditions::Conditions, problem::Problem, query::parse_query};
+use super::{conditions::Conditions, problem::Problem, proposal_object::ProposalObject, query::parse_query};
 use crate::{call::CallKind, catalog::PromptSection};
 use axum::http::{Method, StatusCode};
 use bytes::Bytes;
@@ -139,6 +139,8 @@ pub(crate) struct RouteSchemas {
     pub(crate) query: Schema,
     pub(crate) body: Option<Schema>,
     pub(crate) reply: Schema,
+    /// The answer to a change that waits for review.
+    pub(crate) proposal: Option<Schema>,
 }
 
 impl Route {
@@ -170,10 +172,21 @@ fn run<O: RestOperation>(call: &RestCall, query: &str, body: &Bytes) -> Result<R
     // A route without a body parses this.
     let body: &[u8] = if O::ROUTE.method == Method::PUT || O::ROUTE.method == Method::POST { body } else { b"null" };
     let body = serde_json::from_slice(body).map_err(|error| Problem::invalid(format!("invalid body: {error}")))?;
-    let RestReply { status, value, etag, is_replayed } = O::run(call, query, body)?;
+    let RestReply { status, value, etag, is_replayed } = match O::run(call, query, body) {
+        Err(Problem { proposal: Some(id), .. }) => return proposed(call, &id),
+        reply => reply?,
+    };
     let value = value.map(|value| serde_json::to_string(&value)).transpose();
     let value = value.map_err(|error| Problem::from_status(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     Ok(RestReply { status, value, etag, is_replayed })
+}
+
+/// Answers a request whose change waits for review.
+fn proposed(call: &RestCall, id: &str) -> Result<RestReply<String>, Problem> {
+    let reading = call.memdir.proposal(id)?;
+    let value = serde_json::to_string(&ProposalObject::from(&reading.proposal));
+    let value = value.map_err(|error| Problem::from_status(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(RestReply::new(StatusCode::ACCEPTED, value))
 }
 
 fn schemas<O: RestOperation>(generator: &mut SchemaGenerator) -> RouteSchemas {
@@ -182,5 +195,6 @@ fn schemas<O: RestOperation>(generator: &mut SchemaGenerator) -> RouteSchemas {
         query: O::Query::json_schema(generator),
         body: has_body.then(|| generator.subschema_for::<O::Body>()),
         reply: generator.subschema_for::<O::Reply>(),
+        proposal: O::ROUTE.headers.contains(&RouteHeader::IdempotencyKey).then(|| generator.subschema_for::<ProposalObject>()),
     }
 }

@@ -4,6 +4,7 @@ use super::{
     changes::{ListChanges, UndoChange},
     list::ListMemories,
     memories::{AppendMemory, DeleteMemory, GetMemory, MoveMemory, PutMemory},
+    proposals::{DecideProposal, GetProposal, ListProposals},
     route::Route,
     search::{GetPrompt, RecallMemories, SearchMemories},
     stream::StreamChanges,
@@ -25,6 +26,9 @@ pub(super) static ROUTES: &[Route] = &[
     Route::new::<ListChanges>(),
     Route::new::<StreamChanges>(),
     Route::new::<UndoChange>(),
+    Route::new::<ListProposals>(),
+    Route::new::<GetProposal>(),
+    Route::new::<DecideProposal>(),
 ];
 
 #[cfg(test)]

@@ -61,6 +61,8 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
     match saved {
         Ok(name) => Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(&name)))),
         Err(Error::Changed { path, found, .. }) => conflict(context, &draft, &path, found),
+        // Not a refusal: the text waits for review.
+        Err(error @ Error::Proposed { .. }) => Err(error),
         // The text must survive every refusal: a secret, a bad name, a full disk.
         Err(error) => {
             let message = html! { p.error role="alert" { (error.to_string()) } p { (layout::error_hint(&error)) } };

@@ -75,13 +75,18 @@ pub(in crate::page) fn change_list(context: &ViewContext<'_>, changes: &[&Change
                     div {
                         a.name href=(context.url(&format!("/change/{}", change.id))) { (undo::describe(change)) }
                         @if is_undone { span.tag { "undone" } }
-                        p.quiet { (change.actor.name) " · " (layout::when(context, change.at)) " · " code { (change.id.to_string()) } }
+                        p.quiet { (change.actor.name) (reviewer(change)) " · " (layout::when(context, change.at)) " · " code { (change.id.to_string()) } }
                     }
                     (undo_button(context, change, is_undone))
                 }
             }
         }
     }
+}
+
+/// The reviewer of a change that was proposed.
+fn reviewer(change: &Change) -> Markup {
+    html! { @if let Some(reviewer) = &change.reviewer { ", reviewed by " (reviewer) } }
 }
 
 /// The button that undoes or redoes a change.
@@ -117,7 +122,7 @@ fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[Stri
             (undo_button(context, &change, is_undone))
         }
         p.quiet {
-            (change.actor.name) " · " (layout::when(context, change.at)) " · " code { (change.id.to_string()) }
+            (change.actor.name) (reviewer(&change)) " · " (layout::when(context, change.at)) " · " code { (change.id.to_string()) }
             @if is_undone { span.tag { "undone" } }
             @if let Some(undoes) = &change.undoes {
                 " · undoes " a href=(context.url(&format!("/change/{undoes}"))) { (undoes.to_string()) }

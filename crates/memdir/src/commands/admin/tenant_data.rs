@@ -68,7 +68,9 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
             ("tokens", receipt.tokens),
             ("groups", receipt.groups),
             ("idempotency keys", receipt.claims),
+            ("proposals", receipt.proposals),
             ("shared changes (renamed)", receipt.shared_changes),
+            ("accepted changes (renamed)", receipt.accepted_changes),
             ("audit entries (renamed)", receipt.audit_entries),
         ];
         let rows = rows.map(|(what, count)| vec![what.to_owned(), count.to_string()]);

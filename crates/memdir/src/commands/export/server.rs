@@ -24,6 +24,9 @@ struct Transfer {
     to: String,
     /// The memories that did not exist at the destination.
     copied: Vec<String>,
+    /// The memories that wait for review at the destination.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    proposed: Vec<String>,
     /// Number of memories that are equal on both sides.
     unchanged: usize,
     /// The memories that differ; both sides keep theirs.
@@ -57,8 +60,16 @@ pub(super) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Resu
     let is_upload = args.to_server.is_some();
     let here = "this machine".to_owned();
     let (from, to) = if is_upload { (here, base) } else { (base, here) };
-    let mut transfer =
-        Transfer { dry_run: args.dry_run, from, to, copied: Vec::new(), unchanged: 0, conflicts: Vec::new(), failed: Vec::new() };
+    let mut transfer = Transfer {
+        dry_run: args.dry_run,
+        from,
+        to,
+        copied: Vec::new(),
+        proposed: Vec::new(),
+        unchanged: 0,
+        conflicts: Vec::new(),
+        failed: Vec::new(),
+    };
     if is_upload {
         upload(&mut transfer, args, memdir, &client, options)?;
     } else {
@@ -87,7 +98,8 @@ fn upload(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamC
             Some(_) => transfer.conflicts.push(name.to_owned()),
             None if args.dry_run => transfer.copied.push(name.to_owned()),
             None => match client.create(name, &memory.text) {
-                Ok(()) => transfer.copied.push(name.to_owned()),
+                Ok(false) => transfer.copied.push(name.to_owned()),
+                Ok(true) => transfer.proposed.push(name.to_owned()),
                 // Another client created it in the meantime.
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
                 Err(TeamFailure::Refused(why)) => transfer.fail(name, why),
@@ -205,6 +217,9 @@ fn progress_bar(options: OutputOptions, len: usize) -> ProgressBar {
 fn show(transfer: &Transfer, printer: &mut Printer<'_>) -> io::Result<()> {
     for name in &transfer.conflicts {
         printer.line(format!("conflict: {name} differs; neither side was changed"))?;
+    }
+    for name in &transfer.proposed {
+        printer.line(format!("proposed: {name} waits for review"))?;
     }
     for failed in &transfer.failed {
         printer.line(format!("failed: {}: {}", failed.name, failed.why))?;

@@ -1,0 +1,146 @@
+//! Proposed changes: lists them, shows what they would change, and decides about them. Accepting makes exactly the proposed change, unless
+//! one of its memories was changed since: then it fails, and the proposal stays open.
+
+use crate::{
+    base::{
+        error::{Error, Result},
+        path::MemoryPath,
+        version::Version,
+    },
+    entrypoint::upkeep,
+    operations::{close_proposal::close, context::Context, diff, undo},
+    store::{Change, ChangeId, FileEdit, Proposal, ProposalFilter, ProposalState, ProposalStore, Role, Store, View},
+};
+use serde::Serialize;
+
+/// A proposal with what it would change.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProposalReading {
+    /// The proposal.
+    pub proposal: Proposal,
+    /// What it would do, in a few words.
+    pub what: String,
+    /// One diff for each memory.
+    pub diffs: Vec<ProposedDiff>,
+}
+
+/// What a proposal would change in one memory.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProposedDiff {
+    /// The memory.
+    pub path: MemoryPath,
+    /// The unified diff; empty if the text is no longer stored.
+    pub diff: String,
+    /// Whether the memory was changed since: then an open proposal cannot be accepted.
+    pub is_outdated: bool,
+}
+
+/// Returns the proposals in a state, newest first.
+pub(crate) fn proposals(store: &dyn Store, context: &Context, state: Option<ProposalState>, most: usize) -> Result<Vec<Proposal>> {
+    match store.proposals() {
+        Some(proposals) => proposals.proposals(&context.actor, &ProposalFilter { state, most, ..ProposalFilter::default() }),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns a proposal with its diffs.
+pub(crate) fn proposal(store: &dyn Store, context: &Context, id: &str) -> Result<ProposalReading> {
+    let (_, proposal) = find(store, context, id)?;
+    let has_memories = proposal.files.iter().any(|file| file.role == Role::Memory);
+    let mut diffs = Vec::new();
+    for file in proposal.files.iter().filter(|file| file.role == Role::Memory || !has_memories) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let stored = |version: Option<Version>| match version.map(|version| store.text_at(&file.path, version)).transpose() {
+            // The text was forgotten.
+            Err(Error::NoChange { .. }) => Ok(None),
+            found => Ok::<_, Error>(found?.map_or(Some(String::new()), |bytes| bytes.as_deref().map(text))),
+        };
+        let after = match &file.bytes {
+            Some(bytes) => Some(text(bytes)),
+            None => stored(file.after)?,
+        };
+        let diff = match (stored(file.before)?, after) {
+            (Some(before), Some(after)) => diff::unified(&file.path, &before, &after),
+            _ => String::new(),
+        };
+        let is_outdated = proposal.state == ProposalState::Open && version_at(store, &file.path)? != file.before;
+        diffs.push(ProposedDiff { path: file.path.clone(), diff, is_outdated });
+    }
+    Ok(ProposalReading { what: undo::describe_infinitive(&proposal.to_change()), diffs, proposal })
+}
+
+/// Accepts a proposal: makes its change.
+pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<Change> {
+    let (proposals, proposal) = find(store, context, id)?;
+    check_open(&proposal)?;
+    let edit = |file: &crate::store::ProposedFile| FileEdit { path: file.path.clone(), bytes: file.bytes.clone(), role: file.role };
+    proposals.accept(&proposal, &context.actor, context.clock.now(), &mut |view| {
+        let (memories, kept): (Vec<_>, Vec<_>) = proposal.files.iter().partition(|file| file.role == Role::Memory);
+        for file in &memories {
+            let found = version_at(view, &file.path)?;
+            if found != file.before {
+                return Err(changed_since(&file.path, file.before, found));
+            }
+        }
+        let mut edits: Vec<FileEdit> = memories.iter().map(|file| edit(file)).collect();
+        let is_untouched = kept.iter().map(|file| Ok(version_at(view, &file.path)? == file.before)).collect::<Result<Vec<bool>>>()?;
+        match is_untouched.iter().position(|same| !same) {
+            None => edits.extend(kept.iter().map(|file| edit(file))),
+            // Nothing but lines was proposed.
+            Some(at) if edits.is_empty() => {
+                return Err(changed_since(&kept[at].path, kept[at].before, version_at(view, &kept[at].path)?));
+            }
+            // Other lines were added since and are kept; only the lines of these memories change.
+            Some(_) => edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits),
+        }
+        Ok(edits)
+    })
+}
+
+/// Rejects a proposal.
+pub(crate) fn reject(store: &dyn Store, context: &Context, id: &str, reason: Option<&str>) -> Result<Proposal> {
+    let (proposals, proposal) = find(store, context, id)?;
+    check_open(&proposal)?;
+    if !proposal.can_decide {
+        let path = proposal.files.first().map_or_else(String::new, |file| file.path.to_string());
+        return Err(Error::ReadOnly { path, why: "only a reviewer decides about proposals".into() });
+    }
+    close(proposals, context, &proposal, ProposalState::Rejected, reason)
+}
+
+/// Withdraws a proposal of the caller.
+pub(crate) fn withdraw(store: &dyn Store, context: &Context, id: &str) -> Result<Proposal> {
+    let (proposals, proposal) = find(store, context, id)?;
+    check_open(&proposal)?;
+    if !proposal.can_withdraw {
+        return Err(Error::Review { why: format!("proposal {id} is by {}; only its author can withdraw it", proposal.author.name) });
+    }
+    close(proposals, context, &proposal, ProposalState::Withdrawn, None)
+}
+
+fn find<'a>(store: &'a dyn Store, context: &Context, id: &str) -> Result<(&'a dyn ProposalStore, Proposal)> {
+    let not_found = || Error::NoProposal { id: id.to_owned() };
+    let proposals = store.proposals().ok_or_else(not_found)?;
+    let filter = ProposalFilter { id: Some(ChangeId(id.to_ascii_lowercase())), with_texts: true, ..ProposalFilter::default() };
+    let proposal = proposals.proposals(&context.actor, &filter)?.pop().ok_or_else(not_found)?;
+    Ok((proposals, proposal))
+}
+
+/// Fails if a proposal was decided about.
+fn check_open(proposal: &Proposal) -> Result<()> {
+    match &proposal.decision {
+        None => Ok(()),
+        Some(decision) => Err(Error::Review { why: format!("proposal {} was {} by {}", proposal.id, proposal.state.name(), decision.by) }),
+    }
+}
+
+fn changed_since(path: &MemoryPath, before: Option<Version>, found: Option<Version>) -> Error {
+    match before {
+        Some(expected) => Error::Changed { path: path.clone(), expected, found },
+        None => Error::Exists { path: path.clone() },
+    }
+}
+
+fn version_at<V: View + ?Sized>(view: &V, path: &MemoryPath) -> Result<Option<Version>> {
+    Ok(view.get(path)?.filter(|stored| stored.path == *path).map(|stored| stored.version))
+}

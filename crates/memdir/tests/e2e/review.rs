@@ -1,0 +1,321 @@
+//! Review on a team server: what a writer or an agent changes waits for a reviewer, whichever door it comes through.
+
+use crate::{
+    home::Home,
+    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change},
+    web::Web,
+};
+use insta::assert_snapshot;
+use memdir_postgres::MemberRole;
+use serde_json::{Value, json};
+use std::fs;
+
+/// A server whose project is under review, with one memory, and the tokens of a writer and a reviewer.
+struct Reviewed {
+    team: TeamDatabase,
+    home: Home,
+    web: Web,
+    ada: String,
+    rita: String,
+}
+
+impl Reviewed {
+    fn new() -> Option<Reviewed> {
+        let team = TeamDatabase::new()?;
+        let (ada, rita) = (team.token("ada", MemberRole::Writer), team.token("rita", MemberRole::Reviewer));
+        let home = Home::new();
+        let web = team.replica(&home, &[]);
+        call(&web, &rita, "memory_write", json!({ "path": "deploy", "content": "Never on Fridays." }));
+        team.database().set_review(TENANT, "projects/shop", true).unwrap();
+        Some(Reviewed { team, home, web, ada, rita })
+    }
+
+    /// The id of the only open proposal.
+    fn open(&self) -> String {
+        let (_, page) = rest(&self.web, &self.rita, "GET", "/v1/proposals?state=open", &[], None);
+        assert_eq!(page["data"].as_array().unwrap().len(), 1, "{page}");
+        page["data"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    fn decide(&self, token: &str, id: &str, body: Value) -> (u16, Value) {
+        rest(&self.web, token, "POST", &format!("/v1/proposals/{id}"), &[], Some(body))
+    }
+
+    fn accept(&self) -> String {
+        let id = self.open();
+        let (status, decided) = self.decide(&self.rita, &id, json!({ "decision": "accept" }));
+        assert_eq!((status, decided["state"].as_str()), (200, Some("accepted")), "{decided}");
+        id
+    }
+
+    /// Runs `memdir review` as a person, with the id and the URL replaced.
+    fn review(&self, token: &str, args: &[&str]) -> String {
+        fs::write(self.home.path("token"), token).unwrap();
+        let (url, file) = (format!("http://{}", self.web.address), self.home.path("token"));
+        let args = [&["review"], args, &["--server", &url, "--token-file", file.to_str().unwrap()]].concat();
+        self.home.run_bare(&args)
+    }
+}
+
+/// Sends a request of the REST API.
+fn rest(web: &Web, token: &str, method: &str, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> (u16, Value) {
+    let bearer = format!("Bearer {token}");
+    let headers = [&[("Authorization", bearer.as_str()), ("Content-Type", "application/json")], headers].concat();
+    let reply = web.connect().request(method, path, &headers, body.map(|body| body.to_string()).unwrap_or_default().as_bytes());
+    (reply.status, serde_json::from_str(&reply.body).unwrap_or(Value::Null))
+}
+
+#[test]
+fn every_tool_of_a_writer_proposes_and_a_reviewer_accepts() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, .. } = &reviewed;
+    let tools: [(&str, Value); 7] = [
+        ("memory_write", json!({ "path": "tests", "content": "Run them all." })),
+        ("memory_write", json!({ "path": "deploy", "content": "Nor on Mondays.", "mode": "append" })),
+        ("memory_write", json!({ "path": "deploy", "content": "Only on Tuesdays.", "mode": "replace" })),
+        ("memory_edit", json!({ "path": "deploy", "old": "Tuesdays", "new": "Sundays" })),
+        ("memory_move", json!({ "from": "deploy", "to": "howto/deploy" })),
+        ("memory_delete", json!({ "path": "tests" })),
+        ("memory_undo", json!({})),
+    ];
+    for (name, arguments) in tools {
+        let listed = call(web, rita, "memory_read", json!({}));
+        let answer = try_call(web.address, ada, name, &arguments).unwrap();
+        let id = reviewed.open();
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(answer["isError"] != true && text.starts_with(&format!("the change is proposed as {id} (")), "{name}: {answer}");
+        assert_eq!(answer["structuredContent"]["proposed"]["id"], id.as_str(), "{name}: {answer}");
+        assert_eq!(call(web, rita, "memory_read", json!({})), listed, "{name} changed something");
+        assert_eq!(reviewed.accept(), id);
+        assert_ne!((name, call(web, rita, "memory_read", json!({}))), ("memory_move", listed));
+    }
+    assert!(call(web, ada, "memory_read", json!({ "path": "howto/deploy" })).contains("Only on Sundays."));
+    assert!(call(web, ada, "memory_read", json!({ "path": "tests" })).contains("Run them all."), "the undo of the deletion was accepted");
+    // A secret is refused before it is stored, and a reader does not propose.
+    let secret = format!("The key is ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    assert!(refused(web, ada, "memory_write", json!({ "path": "key", "content": secret })).contains("looks like a secret"));
+    let reader = reviewed.team.token("ben", MemberRole::Reader);
+    assert!(refused(web, &reader, "memory_write", json!({ "path": "x", "content": "x" })).contains("read-only"));
+    // The memory of the person and that of the group are not under review.
+    assert!(call(web, ada, "memory_write", json!({ "path": "user/own", "content": "Own." })).starts_with("Saved"));
+    assert!(call(web, ada, "memory_write", json!({ "path": "team/rule", "content": "Rule." })).starts_with("Saved"));
+    let (_, page) = rest(web, rita, "GET", "/v1/proposals?state=open", &[], None);
+    assert_eq!(page, json!({ "data": [], "has_more": false }));
+    // The history has both.
+    let (_, versions) = rest(web, ada, "GET", "/v1/memory_versions?path=howto/deploy&limit=1", &[], None);
+    assert_eq!((&versions["data"][0]["created_by"]["name"], &versions["data"][0]["reviewed_by"]), (&json!("ada"), &json!("rita")));
+    reviewed.team.check_sequences();
+}
+
+#[test]
+fn an_agent_of_a_reviewer_proposes_and_cannot_accept() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let agent = reviewed.team.database().add_token(TENANT, "rita", Some("tidy")).unwrap().1;
+    let admin = reviewed.team.token("olga", MemberRole::Admin);
+    let Reviewed { web, rita, .. } = &reviewed;
+    let text = call(web, &agent, "memory_write", json!({ "path": "tidy", "content": "By the agent." }));
+    assert!(text.contains("waits for review"), "{text}");
+    let id = reviewed.open();
+    assert_eq!(reviewed.decide(&agent, &id, json!({ "decision": "accept" })).0, 403);
+    assert_eq!(reviewed.decide(&agent, &id, json!({ "decision": "reject" })).0, 403);
+    assert_eq!(reviewed.decide(rita, &id, json!({ "decision": "accept" })).0, 200, "the person decides about its agent's change");
+    for token in [rita, &admin] {
+        let text = call(web, token, "memory_write", json!({ "path": "direct", "content": "At once.", "mode": "append" }));
+        assert!(text.starts_with("Saved") || text.starts_with("Updated"), "{text}");
+    }
+}
+
+#[test]
+fn every_write_of_the_rest_api_is_answered_with_its_proposal() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, .. } = &reviewed;
+    let writes = [
+        ("PUT", "/v1/memories/tests", Some(json!({ "content": "Run them.\n" })), "write"),
+        ("POST", "/v1/append", Some(json!({ "path": "deploy", "content": "Nor on Mondays." })), "append"),
+        ("POST", "/v1/move", Some(json!({ "from": "deploy", "to": "howto" })), "rename"),
+        ("DELETE", "/v1/memories/howto", None, "delete"),
+        ("POST", "/v1/undo", Some(json!({})), "undo"),
+    ];
+    for (method, path, body, verb) in writes {
+        let (status, proposal) = rest(web, ada, method, path, &[], body);
+        assert_eq!(
+            (status, &proposal["type"], &proposal["verb"], &proposal["state"]),
+            (202, &json!("proposal"), &json!(verb), &json!("open")),
+            "{proposal}"
+        );
+        let (_, shown) = rest(web, ada, "GET", &format!("/v1/proposals/{}", proposal["id"].as_str().unwrap()), &[], None);
+        assert_eq!((&shown["can_withdraw"], &shown["can_decide"]), (&json!(true), &json!(false)));
+        reviewed.accept();
+    }
+    // A repeated request leads to the same proposal, and after its acceptance to the change.
+    let put =
+        |content: &str| rest(web, ada, "PUT", "/v1/memories/keyed", &[("Idempotency-Key", "one")], Some(json!({ "content": content })));
+    let (status, first) = put("Once.\n");
+    assert_eq!(status, 202);
+    assert_eq!(put("Once.\n"), (202, first.clone()));
+    assert_eq!(put("Twice.\n").0, 422);
+    assert_eq!(reviewed.accept(), first["id"].as_str().unwrap());
+    let (status, memory) = put("Once.\n");
+    assert_eq!((status, &memory["type"], &memory["change_id"]), (201, &json!("memory"), &first["id"]), "{memory}");
+    // Decisions: once, by those who may, about proposals that exist.
+    let (_, proposal) = rest(web, ada, "PUT", "/v1/memories/last", &[], Some(json!({ "content": "Last.\n" })));
+    let id = proposal["id"].as_str().unwrap();
+    assert_eq!(reviewed.decide(ada, id, json!({ "decision": "accept" })).0, 403);
+    assert_eq!(reviewed.decide(rita, id, json!({ "decision": "withdraw" })).0, 409);
+    assert_eq!(reviewed.decide(rita, id, json!({ "decision": "accept", "reason": "x" })).0, 422);
+    assert_eq!(reviewed.decide(rita, id, json!({ "decision": "reject", "reason": "no\n" })).1["reason"], "no");
+    let (status, problem) = reviewed.decide(rita, id, json!({ "decision": "accept" }));
+    assert_eq!((status, &problem["detail"]), (409, &json!(format!("proposal {id} was rejected by rita"))));
+    assert_eq!(reviewed.decide(rita, "zzzzzzzz", json!({ "decision": "accept" })).0, 404);
+    let ben = reviewed.team.token("ben", MemberRole::Writer);
+    assert_eq!(rest(web, &ben, "GET", &format!("/v1/proposals/{id}"), &[], None).0, 404, "another writer does not see it");
+    // A memory that was changed meanwhile is not overwritten.
+    let (_, proposal) = rest(web, ada, "PUT", "/v1/memories/tests", &[], Some(json!({ "content": "Ada's.\n" })));
+    call(web, rita, "memory_write", json!({ "path": "tests", "content": "Rita's.", "mode": "replace" }));
+    let (status, problem) = reviewed.decide(rita, proposal["id"].as_str().unwrap(), json!({ "decision": "accept" }));
+    assert_eq!((status, &problem["type"]), (409, &json!("memory_precondition_failed_error")), "{problem}");
+    assert!(call(web, ada, "memory_read", json!({ "path": "tests" })).contains("Rita's."));
+    assert_eq!(reviewed.open(), proposal["id"].as_str().unwrap());
+    reviewed.team.check_sequences();
+}
+
+#[test]
+fn a_reviewer_decides_at_the_command_line() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { team, home, web, ada, rita } = &reviewed;
+    let admin = |args: &[&str]| {
+        let mut command = home.bare(&[&["admin", "review"], args, &["--tenant", TENANT]].concat());
+        home.tell(&[&["admin", "review"], args].concat(), command.env("DATABASE_URL", &team.url).output().unwrap())
+    };
+    assert_snapshot!([
+        admin(&["list"]),
+        admin(&["on", "projects/shop"]),
+        admin(&["on", "groups/backend"]),
+        admin(&["off", "groups/backend"]),
+        admin(&["on", "projects/bank"]),
+        admin(&["on", "people/ada"]),
+    ].join("\n"), @r#"
+    projects/shop
+
+    unchanged: review of projects/shop
+
+    turned on review of groups/backend
+
+    turned off review of groups/backend
+
+    -- stderr
+    error: project "bank" not found
+    hint: add it with: memdir admin project add bank --tenant acme
+    -- exit 1
+
+    -- stderr
+    error: "people/ada" cannot be under review
+    hint: name a project or a group, such as projects/shop or groups/backend
+    -- exit 2
+    "#);
+    call(web, ada, "memory_write", json!({ "path": "deploy", "content": "Only on Tuesdays.", "mode": "replace" }));
+    let id = reviewed.open();
+    let shown = |token: &str, args: &[&str]| {
+        let printed = reviewed.review(token, args).replace(&id, "[ID]").replace(&format!("http://{}", web.address), "[URL]");
+        without_times(&printed)
+    };
+    assert_snapshot!([
+        shown(rita, &["list"]),
+        shown(rita, &["show", &id]),
+        shown(ada, &["accept", &id]),
+        shown(rita, &["accept", &id]),
+        shown(rita, &["reject", &id, "--reason", "late"]),
+        shown(rita, &["show", "zzzzzzzz"]),
+        shown(rita, &["list"]),
+        shown(ada, &["list", "--state", "all"]),
+    ].join("\n"), @r#"
+    [ID]      when              author  state  what
+    [ID]      [TIME]            ada     open   write deploy.md
+    -- stderr
+    note: 1 proposal waits for your decision; see one with: memdir review show ID
+
+    proposal [ID] (open)
+    author   ada
+    date     [TIME]
+    change   write deploy.md
+
+    --- a/deploy.md
+    +++ b/deploy.md
+    @@ -1 +1 @@
+    -Never on Fridays.
+    +Only on Tuesdays.
+
+    -- stderr
+    error: cannot accept the proposal: the server refused: cannot write "deploy": only a reviewer decides about proposals (status 403)
+    hint: list the proposals with: memdir review list --server URL
+    -- exit 1
+
+    accepted [ID] (write deploy.md)
+
+    -- stderr
+    error: cannot reject the proposal: the server refused: proposal [ID] was accepted by rita (status 409)
+    hint: list the proposals with: memdir review list --server URL
+    -- exit 1
+
+    -- stderr
+    error: cannot read the proposal: the server refused: proposal "zzzzzzzz" not found (status 404)
+    hint: list the proposals with: memdir review list --server URL
+    -- exit 1
+
+    no proposals
+
+    [ID]      when              author  state     what
+    [ID]      [TIME]            ada     accepted  write deploy.md
+    "#);
+    // A copy to the server waits too.
+    fs::write(home.path("token"), ada).unwrap();
+    let (url, file) = (format!("http://{}", web.address), home.path("token"));
+    home.run_bare(&["write", "notes/fromhere", "From this machine."]);
+    let copied = home.run_bare(&["export", "notes", "--to-server", &url, "--token-file", file.to_str().unwrap()]);
+    assert!(copied.starts_with("proposed: notes/fromhere waits for review\ncopied 0 memories"), "{copied}");
+    assert_eq!(query(&team.url, "select paths[1] from memdir.proposals where state = 'open'"), [["notes/fromhere.md"]]);
+}
+
+/// Replaces the times of the REST API.
+fn without_times(text: &str) -> String {
+    let is_time = |word: &str| word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');
+    let line = |line: &str| line.split(' ').map(|word| if is_time(word) { "[TIME]" } else { word }).collect::<Vec<_>>().join(" ");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A replica that is killed inside the transaction of a proposal or of an acceptance leaves neither half done.
+#[test]
+fn a_killed_replica_leaves_no_half_decision() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { team, web, ada, rita, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "waits", "content": "Waits." }));
+    let id = reviewed.open();
+    for (token, tool, arguments) in [(ada, "memory_write", json!({ "path": "lost", "content": "Lost." })), (rita, "", Value::Null)] {
+        let other = Home::new();
+        let victim = team.replica(&other, &[]);
+        let table = if tool.is_empty() { "memdir.documents" } else { "memdir.proposals" };
+        let lock = HeldLock::take(&team.url, &format!("lock table {table} in exclusive mode"));
+        let (address, token, id) = (victim.address, token.clone(), id.clone());
+        let asking = std::thread::spawn(move || match tool {
+            "" => {
+                let mut client = crate::web::HttpClient::connect(address);
+                let bearer = format!("Bearer {token}");
+                let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+                let body = br#"{"decision":"accept"}"#;
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    client.request("POST", &format!("/v1/proposals/{id}"), &headers, body)
+                }));
+            }
+            tool => drop(try_call(address, &token, tool, &arguments)),
+        });
+        wait_for_waiting_change(&team.url);
+        assert!(std::process::Command::new("kill").args(["-9", &victim.pid().to_string()]).status().unwrap().success());
+        asking.join().unwrap();
+        drop(lock);
+    }
+    assert_eq!(reviewed.open(), id, "the acceptance did not happen, and the other change is not proposed");
+    assert!(refused(web, rita, "memory_read", json!({ "path": "waits" })).contains("not found"));
+    assert_eq!(reviewed.accept(), id);
+    assert_eq!(query(&team.url, "select count(*) from memdir.proposals where state = 'open'"), [["0"]]);
+    team.check_sequences();
+}
