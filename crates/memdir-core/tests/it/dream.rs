@@ -3,6 +3,8 @@
 mod crash;
 mod hostile;
 mod lists;
+mod logs;
+mod statements;
 mod undo;
 
 use crate::project::{place, put, repository};

@@ -57,7 +57,9 @@ pub(super) fn run(
     let setting = &settings.config.dream;
     let prompt = space.memdir.dream_prompt(request)?;
     let argv = command_line(host, setting, prompt.pieces.len(), &settings.cwd);
-    let shown = argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
+    let variable = (host == DreamHost::Gemini).then(|| format!("{}={} ", GEMINI_TRUST.0, GEMINI_TRUST.1)).unwrap_or_default();
+    let shown = variable
+        + &argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
     let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
     let announced =
         Announced { command: shown, pieces: prompt.pieces.len(), tokens, seconds: setting.model_seconds, max_cost_usd: setting.model_cost };
@@ -91,7 +93,7 @@ pub(super) fn run(
             hint: "nothing was changed; try again, or use: memdir dream --prompt".into(),
         });
     };
-    Ok(made(shelf, plan, left_out, args)?.with_notes(notes))
+    Ok(made(shelf, space, plan, left_out, args)?.with_notes(notes))
 }
 
 fn times(count: usize) -> String {
@@ -114,6 +116,10 @@ const CODEX_OFF: [&str; 9] = [
     "features.hooks=false", "features.shell_tool=false", "features.unified_exec=false", "features.apps=false", "features.plugins=false",
     "features.multi_agent=false", "features.goals=false", "tools.view_image=false", "web_search=\"disabled\"",
 ];
+
+/// Makes Gemini CLI read the settings of the directory of the run. With `--skip-trust` alone it reads only those of the person, and starts
+/// their hooks and servers.
+const GEMINI_TRUST: (&str, &str) = ("GEMINI_CLI_TRUST_WORKSPACE", "true");
 
 /// Settings of Gemini CLI for a run without hooks and tools, in the directory of the run. A list of tools that has none of them is no
 /// tool; an empty list is all of them. System settings would not count: their directory may be writable for others.
@@ -163,6 +169,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
     let mut command = Command::new(program);
     command.args(&argv[1..]).current_dir(dir.path()).env(GUARD, "1").process_group(0);
     if host == DreamHost::Gemini {
+        command.env(GEMINI_TRUST.0, GEMINI_TRUST.1);
         let file = dir.path().join(".gemini/settings.json");
         disk::create_private_dir(&dir.path().join(".gemini"))
             .and_then(|()| disk::replace(&file, Replace::DERIVED, |file| file.write_all(GEMINI_OFF.as_bytes())))
@@ -217,7 +224,7 @@ fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, Stri
     }
 }
 
-/// Reads a stream up to the size of a plan. What exceeds it is read and dropped, so that the program can end.
+/// Reads a stream up to the size of a plan. A program that writes more ends at the closed stream.
 fn read_bounded(stream: impl io::Read) -> Vec<u8> {
     let mut text = Vec::new();
     let mut stream = stream.take(limits::DREAM_PLAN_BYTES as u64);
