@@ -306,7 +306,7 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     let record = "printf '%s\\n' \"$@\" > \"$HOME/args\"\necho \"$MEMDIR_DREAM\" > \"$HOME/guard\"\necho \"$GEMINI_CLI_TRUST_WORKSPACE\" > \"$HOME/trust\"\ncat > \"$HOME/asked\"\ncat .gemini/settings.json > \"$HOME/settings\" 2>/dev/null";
     let codex = "exec --ephemeral --skip-git-repo-check --sandbox read-only -c features.hooks=false -c features.shell_tool=false \
         -c features.unified_exec=false -c features.apps=false -c features.plugins=false -c features.multi_agent=false \
-        -c features.goals=false -c tools.view_image=false -c web_search=\"disabled\" -c mcp_servers.memdir.enabled=false -";
+        -c features.goals=false -c tools.view_image=false -c web_search=\"disabled\" -c mcp_servers={\"a.b\"={enabled=false},\"memdir\"={enabled=false}} -";
     let cases = [
         ("codex", answer.as_str(), codex),
         (

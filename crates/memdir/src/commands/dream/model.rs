@@ -125,21 +125,20 @@ const GEMINI_TRUST: (&str, &str) = ("GEMINI_CLI_TRUST_WORKSPACE", "true");
 /// tool; an empty list is all of them. System settings would not count: their directory may be writable for others.
 const GEMINI_OFF: &str = "{\"hooksConfig\":{\"enabled\":false},\"tools\":{\"core\":[\"none\"]},\"mcp\":{\"allowed\":[\"none\"]}}\n";
 
-/// The settings that turn off the person's MCP servers in Codex, which cannot be done for all of them at once.
-fn codex_servers_off(cwd: &Path) -> Vec<String> {
-    let home = path_variable("CODEX_HOME", cwd).ok().flatten().or_else(|| Some(user_home_dir()?.join(".codex")));
-    let text = home.and_then(|home| std::fs::read_to_string(home.join("config.toml")).ok()).unwrap_or_default();
-    let servers = text.parse::<toml::Table>().unwrap_or_default();
-    let servers = servers.get("mcp_servers").and_then(toml::Value::as_table).map(|table| table.keys().cloned().collect::<Vec<_>>());
-    // Codex splits the path at every full stop, also in quotes.
-    let addressable = servers.unwrap_or_default().into_iter().filter(|name| !name.contains(['.', '"', '=']));
-    addressable.map(|name| format!("mcp_servers.{name}.enabled=false")).collect()
+/// The setting that turns off the person's MCP servers in Codex. An empty table would leave them as they are, and a path is split at every
+/// full stop, also in quotes, so it is one table with the names of all of them.
+fn codex_servers_off(cwd: &Path) -> Option<String> {
+    let home = path_variable("CODEX_HOME", cwd).ok().flatten().or_else(|| Some(user_home_dir()?.join(".codex")))?;
+    let settings = std::fs::read_to_string(home.join("config.toml")).ok()?.parse::<toml::Table>().ok()?;
+    let servers = settings.get("mcp_servers")?.as_table()?;
+    // A string of JSON is one of TOML.
+    let off: Vec<String> = servers.keys().map(|name| format!("{}={{enabled=false}}", Value::from(name.as_str()))).collect();
+    (!off.is_empty()).then(|| format!("mcp_servers={{{}}}", off.join(",")))
 }
 
 /// The command line of a host: headless, without tools, hooks and session files. The material goes to standard input.
 fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Path) -> Vec<String> {
-    let servers = if matches!(host, DreamHost::Codex) { codex_servers_off(cwd) } else { Vec::new() };
-    let servers_off: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let servers_off = if matches!(host, DreamHost::Codex) { codex_servers_off(cwd) } else { None };
     let cost = format!("{:.2}", setting.model_cost / pieces.max(1) as f64);
     let args: Vec<&str> = match host {
         DreamHost::Claude => vec![
@@ -149,7 +148,7 @@ fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Pa
         DreamHost::Codex => {
             let mut args = vec!["codex", "exec", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"];
             // The person's own model and provider stay; their hooks and every tool that can be turned off do not.
-            args.extend(CODEX_OFF.iter().chain(&servers_off).flat_map(|setting| ["-c", setting]));
+            args.extend(CODEX_OFF.into_iter().chain(servers_off.as_deref()).flat_map(|setting| ["-c", setting]));
             args.push("-");
             args
         }
