@@ -1,5 +1,5 @@
-//! `memdir dream --with HOST`: asks the host's own program, without its tools, its hooks and its session files, for operations. What it
-//! answers is only ever a list of operations that passes the same rules as every plan.
+//! `memdir dream --with HOST`: asks the host's own program, without its tools and its hooks, for operations. It keeps no session file, except
+//! for Gemini CLI, which has no option for that. What it answers is only ever a list of operations that passes the same rules as every plan.
 
 use super::{made, refuse_recursion};
 use crate::{
@@ -136,7 +136,7 @@ fn codex_servers_off(cwd: &Path) -> Option<String> {
     (!off.is_empty()).then(|| format!("mcp_servers={{{}}}", off.join(",")))
 }
 
-/// The command line of a host: headless, without tools, hooks and session files. The material goes to standard input.
+/// The command line of a host: headless, without tools and hooks. The material goes to standard input.
 fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Path) -> Vec<String> {
     let servers_off = if matches!(host, DreamHost::Codex) { codex_servers_off(cwd) } else { None };
     let cost = format!("{:.2}", setting.model_cost / pieces.max(1) as f64);
