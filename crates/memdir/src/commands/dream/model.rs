@@ -57,7 +57,7 @@ pub(super) fn run(
     let setting = &settings.config.dream;
     let prompt = space.memdir.dream_prompt(request)?;
     let argv = command_line(host, setting, prompt.pieces.len(), &settings.cwd);
-    let variable = (host == DreamHost::Gemini).then(|| format!("{}={} ", GEMINI_TRUST.0, GEMINI_TRUST.1)).unwrap_or_default();
+    let variable = if host == DreamHost::Gemini { format!("{}={} ", GEMINI_TRUST.0, GEMINI_TRUST.1) } else { String::new() };
     let shown = variable
         + &argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
     let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
