@@ -66,7 +66,7 @@ pub use operations::{
     diff::{Diff, VersionDiff},
     dream::{
         ApplyDream, Dream, DreamAction, DreamApplied, DreamChange, DreamOperation, DreamPiece, DreamPlan, DreamProgress, DreamPrompt,
-        DreamReason, DreamShelf, DreamState, KeptPlan, LeftOut, LogProgress, PlanState,
+        DreamReason, DreamShelf, DreamState, KeptPlan, LeftOut, LogProgress, PlanState, ReadLogs,
     },
     dream_summary::DreamSummary,
     edit::{Edit, EditedMemory},

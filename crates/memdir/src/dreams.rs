@@ -111,13 +111,16 @@ pub(crate) fn summary(shelf: &DreamShelf, setting: &DreamSetting, store: &dyn St
     let plans = shelf.plans(store).unwrap_or_default();
     let (hours, sessions) = (setting.log_hours, setting.log_sessions);
     let last = state.applied.last();
-    let waited = last.is_none_or(|last| now.as_second() - last.at.as_second() >= hours * 3_600);
+    // A plan of a model is not about the logs.
+    let distilled = state.applied.iter().rev().find(|applied| applied.logs_through.is_some()).map(|applied| applied.at);
+    let waited = distilled.is_none_or(|at| now.as_second() - at.as_second() >= hours * 3_600);
     DreamSummary {
         last_applied: last.map(|last| last.at),
         operations: last.map_or(0, |last| last.operations),
+        last_distilled: distilled,
         last_plan: state.last_plan,
         open_plans: plans.iter().filter(|plan| plan.state == PlanState::Open).count(),
-        logs_through: state.applied.iter().filter_map(|applied| applied.logs_through).max(),
+        logs_through: state.covered_logs(),
         min_hours: hours,
         min_sessions: sessions,
         hours_passed: waited,

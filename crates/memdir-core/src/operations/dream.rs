@@ -3,6 +3,7 @@
 
 mod apply;
 mod assemble;
+mod claims;
 mod contradictions;
 mod dates;
 mod duplicates;
@@ -29,7 +30,7 @@ pub use operation_list::{combined, operation_list, plan_from_operations};
 pub use parse::parse;
 pub use prompt::{DreamPiece, DreamPrompt, dream_prompt};
 pub use request::{Dream, DreamProgress};
-pub use shelf::{DreamShelf, DreamState, KeptPlan, LogProgress, PlanState};
+pub use shelf::{DreamShelf, DreamState, KeptPlan, LogProgress, PlanState, ReadLogs};
 
 use crate::{
     base::{

@@ -11,6 +11,8 @@ pub struct DreamSummary {
     pub last_applied: Option<Timestamp>,
     /// The number of operations that were applied then.
     pub operations: usize,
+    /// When a plan that covers the logs was last applied.
+    pub last_distilled: Option<Timestamp>,
     /// When a plan was last made.
     pub last_plan: Option<Timestamp>,
     /// Plans that wait to be applied.
@@ -21,7 +23,7 @@ pub struct DreamSummary {
     pub min_hours: i64,
     /// Sessions after which they are due again.
     pub min_sessions: u64,
-    /// Whether these hours have passed.
+    /// Whether these hours have passed since the logs were last distilled.
     pub hours_passed: bool,
     /// Whether plans are made automatically.
     pub auto: bool,
@@ -31,17 +33,18 @@ impl DreamSummary {
     /// The summary in lines for people and models.
     pub fn lines(&self, now: Timestamp) -> Vec<String> {
         let ago = |at: Option<Timestamp>| at.map_or("never".to_owned(), |at| time::relative(now, at));
-        let did = self
-            .last_applied
-            .map_or(String::new(), |_| format!(", {} operation{}", self.operations, if self.operations == 1 { "" } else { "s" }));
+        let did = format!(", {} operation{}", self.operations, if self.operations == 1 { "" } else { "s" });
+        let applied = self.last_applied.map_or(String::new(), |_| did.clone());
+        let distilled = if self.last_distilled == self.last_applied { applied.as_str() } else { "" };
         let sessions = format!("{} session{}", self.min_sessions, if self.min_sessions == 1 { "" } else { "s" });
         let due = match self.hours_passed {
             true => format!("after {sessions}"),
             false => format!("after {} h and {sessions}", self.min_hours),
         };
         vec![
-            format!("last distilled: {}{did}", ago(self.last_applied)),
+            format!("last distilled: {}{distilled}", ago(self.last_distilled)),
             format!("logs distilled through: {}", self.logs_through.map_or("none".to_owned(), |day| day.to_string())),
+            format!("last dream applied: {}{applied}", ago(self.last_applied)),
             format!("last plan: {}; {} waiting to be applied", ago(self.last_plan), self.open_plans),
             format!("next due: {due}"),
             format!("automatic plans: {}", if self.auto { "on" } else { "off" }),

@@ -3,6 +3,8 @@
 mod crash;
 mod hostile;
 mod lists;
+mod logs;
+mod statements;
 mod undo;
 
 use crate::project::{place, put, repository};
@@ -57,7 +59,7 @@ fn titles(plan: &DreamPlan) -> Vec<String> {
 #[test]
 #[expect(clippy::print_stderr, reason = "--no-capture shows the score")]
 fn planted_faults_are_found_and_true_memories_are_left_alone() {
-    for seed in [1, 7, 2026] {
+    for seed in [1, 7, 11, 42, 2026] {
         let corpus = DreamCorpus::generate(seed);
         assert!(corpus.files.len() >= 900, "{}", corpus.files.len());
         let (_temp, top) = place();

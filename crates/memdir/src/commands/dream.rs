@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
     if let Some(file) = &args.operations {
         let list = input_text(file)?;
         let (plan, left_out) = space.memdir.plan_from_operations(&list).map_err(|error| explained(error, OPERATIONS_HINT))?;
-        return made(&shelf, plan, left_out, args);
+        return made(&shelf, space, plan, left_out, args);
     }
     let counts = space.memdir.ledger().map(|ledger| ledger.read(space.memdir.store())).unwrap_or_default();
     let uses = |path: &MemoryPath| counts.memory(path.name()).uses();
@@ -107,7 +107,7 @@ fn plan(
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }
-    made(shelf, plan?, Vec::new(), args)
+    made(shelf, space, plan?, Vec::new(), args)
 }
 
 fn new_bar(of: usize) -> ProgressBar {
@@ -125,7 +125,13 @@ struct MadePlan {
     left_out: Vec<LeftOut>,
 }
 
-fn made(shelf: &DreamShelf, plan: DreamPlan, left_out: Vec<LeftOut>, args: &Typed) -> Result<CommandOutput, Failure> {
+fn made(
+    shelf: &DreamShelf,
+    space: &OpenSpace<'_>,
+    plan: DreamPlan,
+    left_out: Vec<LeftOut>,
+    args: &Typed,
+) -> Result<CommandOutput, Failure> {
     let file = match (plan.operations.is_empty(), &args.output) {
         (true, _) => None,
         (false, Some(file)) => {
@@ -134,7 +140,7 @@ fn made(shelf: &DreamShelf, plan: DreamPlan, left_out: Vec<LeftOut>, args: &Type
         }
         (false, None) => Some(shelf.keep(&plan)?),
     };
-    shelf.record_made(&plan)?;
+    shelf.record_made(&plan, space.memdir.store())?;
     let exit = if file.is_none() && !left_out.is_empty() { Exit::Negative } else { Exit::Success };
     Ok(CommandOutput::new(MadePlan { file, plan: plan.redacted(), left_out }, show_made).exit(exit))
 }

@@ -236,9 +236,21 @@ fn logs_are_distilled_and_the_status_tells_how_far() {
     let status = home.ok(&["log", "--status"]);
     assert!(status.starts_with("last distilled: just now, 1 operation\nlogs distilled through: 2026-01-15\n"), "{status}");
     assert!(home.ok(&["dream", "--logs"]).starts_with("nothing to tidy"));
+    // A day without anything to distil is done, too.
+    home.put("logs/2026/01/2026-01-16.md", "- 09:00 started work\n");
+    assert!(home.ok(&["dream", "--logs"]).starts_with("nothing to tidy"));
+    assert!(home.ok(&["log", "--status"]).contains("\nlogs distilled through: 2026-01-16\n"));
     // What is undone is not distilled, so it is proposed again.
     home.ok(&["undo"]);
+    assert!(home.ok(&["log", "--status"]).starts_with("last distilled: never\nlogs distilled through: none\n"));
     assert!(home.ok(&["dream", "--logs"]).contains("create distilled/2026-01"));
+    // What an agent proposed is a dream that did not read the logs.
+    home.ok(&["write", "notes/one", "The first of two notes."]);
+    let list = json!([{ "action": "archive", "path": "notes/one", "why": "it says nothing" }]).to_string();
+    assert!(feed(&mut home.command(&["dream", "--operations", "-"]), list.as_bytes()).status.success());
+    home.ok(&["dream", "--apply", "latest"]);
+    let status = home.ok(&["log", "--status"]);
+    assert!(status.starts_with("last distilled: never\n") && status.contains("\nlast dream applied: just now, 1 operation\n"), "{status}");
 }
 
 #[test]
@@ -291,28 +303,37 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
         .unwrap();
     let answer = json!({ "operations": [{ "action": "archive", "path": "notes/empty", "why": "no text" }] }).to_string();
     let gemini = json!({ "response": answer, "stats": {} }).to_string();
-    let record =
-        "printf '%s\\n' \"$@\" > \"$HOME/args\"\ncat > \"$HOME/asked\"\ncat .gemini/settings.json > \"$HOME/settings\" 2>/dev/null";
+    let record = "printf '%s\\n' \"$@\" > \"$HOME/args\"\necho \"$MEMDIR_DREAM\" > \"$HOME/guard\"\necho \"$GEMINI_CLI_TRUST_WORKSPACE\" > \"$HOME/trust\"\ncat > \"$HOME/asked\"\ncat .gemini/settings.json > \"$HOME/settings\" 2>/dev/null";
+    let codex = "exec --ephemeral --skip-git-repo-check --sandbox read-only -c features.hooks=false -c features.shell_tool=false \
+        -c features.unified_exec=false -c features.apps=false -c features.plugins=false -c features.multi_agent=false \
+        -c features.goals=false -c tools.view_image=false -c web_search=\"disabled\" -c mcp_servers={\"a.b\"={enabled=false},\"memdir\"={enabled=false}} -";
     let cases = [
+        ("codex", answer.as_str(), codex),
         (
-            "codex",
-            answer.as_str(),
-            "exec\n--ephemeral\n--skip-git-repo-check\n--sandbox\nread-only\n",
-            "mcp_servers.memdir.enabled=false\n-\n",
+            "gemini",
+            gemini.as_str(),
+            "--output-format json --approval-mode default --skip-trust --extensions none -p Answer as instructed above.",
         ),
-        ("gemini", gemini.as_str(), "--output-format\njson\n", "Answer as instructed above.\n"),
     ];
-    for (host, output, first, last) in cases {
+    for (host, output, line) in cases {
         fake_program(&home, host, &format!("{record}\ncat <<'END'\n{output}\nEND"));
         let made = with_host(&home, host, &["--yes"]);
         assert!(made.status.success(), "{host}: {}", String::from_utf8_lossy(&made.stderr));
         let plan = fs::read_to_string(plan_file(&home)).unwrap();
         assert!(plan.contains("## 1. archive notes/empty") && plan.contains("Why: no text"), "{host}: {plan}");
         let args = fs::read_to_string(home.path("args")).unwrap();
-        assert!(args.starts_with(first) && args.ends_with(last), "{host}: {args}");
+        assert_eq!(args.lines().collect::<Vec<_>>().join(" "), line, "{host}");
+        assert_eq!(fs::read_to_string(home.path("guard")).unwrap(), "1\n", "{host}");
         assert!(fs::read_to_string(home.path("asked")).unwrap().contains("Backups leave the data center"), "{host}");
     }
-    assert!(fs::read_to_string(home.path("settings")).unwrap().contains("\"hooksConfig\":{\"enabled\":false}"));
+    // Gemini CLI reads the settings of a directory only if it trusts it.
+    assert_eq!(fs::read_to_string(home.path("trust")).unwrap(), "true\n");
+    let announced = String::from_utf8(with_host(&home, "gemini", &[]).stdout).unwrap();
+    assert!(announced.contains("\n  GEMINI_CLI_TRUST_WORKSPACE=true gemini --output-format json "), "{announced}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&fs::read_to_string(home.path("settings")).unwrap()).unwrap(),
+        json!({ "hooksConfig": { "enabled": false }, "tools": { "core": ["none"] }, "mcp": { "allowed": ["none"] } })
+    );
     // Each of them may fail, too.
     for (host, script, why) in [
         ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex ended with status 1: stream error: no credit"),

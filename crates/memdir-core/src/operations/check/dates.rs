@@ -78,7 +78,7 @@ fn length(words: &[Word<'_>]) -> usize {
         // "Today" also begins sentences that are true on any day, such as "Today's users" or "today the default".
         "today" if !matches!(word(1), "s" | "the") => 1,
         "last" | "next" | "this" | "past" | "previous" | "coming"
-            if UNITS.contains(&word(1)) || is_day(word(1)) || MONTHS.contains(&word(1)) =>
+            if UNITS.contains(&word(1)) || is_day(word(1)) || words.get(1).is_some_and(is_month) =>
         {
             2
         }
@@ -104,6 +104,12 @@ fn is_day(word: &str) -> bool {
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].contains(&word)
 }
 
+/// Whether a word is a month. "This may" and "the next march" are about something else.
+fn is_month(word: &Word<'_>) -> bool {
+    let is_ambiguous = matches!(word.lower.as_str(), "may" | "march" | "august");
+    MONTHS.contains(&word.lower.as_str()) && (!is_ambiguous || word.text.starts_with(char::is_uppercase))
+}
+
 /// Whether a line contains a date such as 2026-03-05, which makes a relative one clear.
 fn has_date(line: &str) -> bool {
     let form =
@@ -122,7 +128,7 @@ mod tests {
     #[test]
     fn relative_dates_are_found_with_their_words() {
         let text = "We shipped yesterday, again Next Tuesday.\nDue by Friday; frozen since Monday.\n\
-                    In two weeks the freeze ends, decided 3 days ago (a few weeks ago?).\nThis sprint and last March.";
+                    In two weeks the freeze ends, decided 3 days ago (a few weeks ago?).\nThis sprint and last March, this May.";
         let expected = [
             (1, "yesterday"),
             (1, "Next Tuesday"),
@@ -133,6 +139,7 @@ mod tests {
             (3, "a few weeks ago"),
             (4, "This sprint"),
             (4, "last March"),
+            (4, "this May"),
         ];
         assert_eq!(relative_dates_in(text), expected.map(|(line, words)| (line, words.to_owned())));
     }
@@ -147,6 +154,7 @@ mod tests {
             "```\nyesterday\n```",
             "Kept for 30 days, within two weeks, 5 minutes ago, in a day of work.",
             "“last week” is what they say",
+            "This may fail, and this march takes days.",
         ];
         for text in quiet {
             assert_eq!(relative_dates_in(text), [], "{text}");

@@ -14,6 +14,7 @@ use crate::{
     secrets,
     store::{EntrypointMode, Store, mounts},
 };
+use jiff::civil::Date;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Makes a plan. The same memories, the same project and the same day give the same plan.
@@ -44,9 +45,13 @@ pub fn dream(store: &dyn Store, context: &Context, request: &Dream<'_>) -> Resul
         notes.extend(line_notes);
         found.extend(empty::unreachable(store, &material, &unlisted(store, context)?)?);
     }
-    let (operations, dropped) = select(store, context, &material, found)?;
+    let Selected { operations, notes: dropped, postponed } = select(store, context, &material, found)?;
     notes.extend(dropped);
-    let logs_through = distilled.through.or(request.logs_through);
+    let logs_through = match postponed {
+        None => distilled.through.or(request.logs_through),
+        // What is in the next plan is not distilled by this one.
+        Some(day) => material.log_days().filter(|other| *other < day).max().max(request.logs_through),
+    };
     Ok(DreamPlan { made: now, memories: material.files.len(), bytes: material.bytes, logs_through, operations, notes })
 }
 
@@ -61,20 +66,27 @@ fn unlisted(store: &dyn Store, context: &Context) -> Result<HashSet<MemoryPath>>
     Ok(out)
 }
 
-/// Keeps one operation per file and adds the references that follow moved files. Returns notes about what was dropped.
-fn select(
-    store: &dyn Store,
-    context: &Context,
-    material: &Material,
-    found: Vec<DreamOperation>,
-) -> Result<(Vec<DreamOperation>, Vec<String>)> {
+/// The operations of a plan.
+struct Selected {
+    operations: Vec<DreamOperation>,
+    /// What was dropped.
+    notes: Vec<String>,
+    /// The first day of a log whose facts wait for the next plan.
+    postponed: Option<Date>,
+}
+
+/// Keeps one operation per file and adds the references that follow moved files.
+fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<DreamOperation>) -> Result<Selected> {
     let by_path = material.by_path();
     let referrers = referrers(material, &found);
     let (mut taken, mut read, mut out) = (HashSet::new(), HashSet::new(), Vec::new());
     let (mut overlapping, mut refused, mut over, mut bytes) = (0, 0, 0, 0);
+    let mut postponed: Option<Date> = None;
+    let mut postpone = |operation: &DreamOperation| postponed = operation.log_days().chain(postponed).min();
     for mut operation in found {
         if out.len() >= limits::DREAM_OPERATIONS {
             over += 1;
+            postpone(&operation);
             continue;
         }
         for change in &mut operation.changes {
@@ -90,6 +102,7 @@ fn select(
             || operation.sources.iter().any(|(file, _)| taken.contains(file));
         if is_taken {
             overlapping += 1;
+            postpone(&operation);
             continue;
         }
         let Ok(size) = validate::check(store, context, &operation) else {
@@ -101,6 +114,7 @@ fn select(
         let size = size + operation.diff.len();
         if bytes + size > limits::DREAM_PLAN_BYTES {
             over += 1;
+            postpone(&operation);
             continue;
         }
         bytes += size;
@@ -120,7 +134,7 @@ fn select(
         ),
         note(over, "proposals for the next plan", "they did not fit into this one"),
     ];
-    Ok((out, notes.into_iter().flatten().collect()))
+    Ok(Selected { operations: out, notes: notes.into_iter().flatten().collect(), postponed })
 }
 
 /// The memories that refer to each memory that an operation moves.

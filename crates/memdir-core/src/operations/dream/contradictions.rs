@@ -3,7 +3,8 @@
 
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
-    material::{Claim, Material, MaterialFile, are_about_different_things},
+    claims::Claim,
+    material::{Material, MaterialFile, are_about_different_things},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +20,7 @@ pub(super) fn find(material: &Material) -> Vec<DreamOperation> {
     for (at, file) in files.iter().enumerate() {
         file.features.claims.iter().for_each(|claim| holders.entry(claim.key).or_default().push((at, *claim)));
     }
-    let mut pairs: BTreeMap<(usize, usize), (u32, u32)> = BTreeMap::new();
+    let mut pairs: BTreeMap<(usize, usize), Sentences> = BTreeMap::new();
     for holders in holders.into_values() {
         let distinct: BTreeSet<usize> = holders.iter().map(|(file, _)| *file).collect();
         if !(2..=TEMPLATE).contains(&distinct.len()) {
@@ -29,13 +30,13 @@ pub(super) fn find(material: &Material) -> Vec<DreamOperation> {
             for (b, second) in &holders[n + 1..] {
                 if a != b && first.value != second.value && is_one_subject(&files[*a], &files[*b], first.is_weak) {
                     let (old, new) = order((*a, first.sentence), (*b, second.sentence), files);
-                    pairs.entry((old.0, new.0)).or_insert((old.1, new.1));
+                    pairs.entry((old.0, new.0)).or_insert((old.1, new.1, first.is_guess));
                 }
             }
         }
     }
     // One operation per older memory: the newest of the memories that contradict it.
-    let mut newest: BTreeMap<usize, (usize, (u32, u32))> = BTreeMap::new();
+    let mut newest: BTreeMap<usize, (usize, Sentences)> = BTreeMap::new();
     for ((old, new), sentences) in pairs {
         let entry = newest.entry(old).or_insert((new, sentences));
         if files[new].at > files[entry.0].at {
@@ -51,13 +52,15 @@ fn is_one_subject(a: &MaterialFile, b: &MaterialFile, is_weak: bool) -> bool {
 }
 
 type Place = (usize, u32);
+/// The sentences of two memories, the older one first, and whether both may be true.
+type Sentences = (u32, u32, bool);
 
 /// The two statements, the older one first.
 fn order(a: Place, b: Place, files: &[MaterialFile]) -> (Place, Place) {
     if (files[a.0].at, a.0) <= (files[b.0].at, b.0) { (a, b) } else { (b, a) }
 }
 
-fn operation(old: &MaterialFile, new: &MaterialFile, (at, by): (u32, u32)) -> Option<DreamOperation> {
+fn operation(old: &MaterialFile, new: &MaterialFile, (at, by, is_guess): Sentences) -> Option<DreamOperation> {
     let (was, now) = (old.sentences(), new.sentences());
     let (was, now) = (was.get(at as usize)?, now.get(by as usize)?);
     let is_dated = (new.at.as_second() - old.at.as_second()).abs() >= SAME_TIME;
@@ -74,6 +77,7 @@ fn operation(old: &MaterialFile, new: &MaterialFile, (at, by): (u32, u32)) -> Op
     line.insert_str(end, &note);
     let text = old.memory.with_body(&lines.concat());
     let (verb, confidence) = if is_dated { ("and is newer", 75) } else { ("with the same date", 45) };
+    let confidence = if is_guess { confidence - 15 } else { confidence };
     Some(DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Contradiction,

@@ -147,6 +147,11 @@ fn say_the_same(a: &MaterialFile, b: &MaterialFile) -> bool {
     if a.prefix != b.prefix || x.negations != y.negations || are_about_different_things(x, y) || are_contrasted(x, y) {
         return false;
     }
+    // "Ada owns the importer" and "Grace owns the importer": what begins a sentence may be a name.
+    let begins_otherwise = |a: &Features, b: &Features| a.first_words.iter().any(|word| b.words.binary_search(word).is_err());
+    if begins_otherwise(x, y) && begins_otherwise(y, x) {
+        return false;
+    }
     let shared_facts = common(&x.facts, &y.facts);
     let one_sided = shared_facts == x.facts.len() || shared_facts == y.facts.len();
     let shared = common(&x.words, &y.words) as f64;

@@ -3,14 +3,11 @@
 
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
-    material::{Material, MaterialFile, common},
+    material::{Material, common},
     words::{self, Token, TokenClass},
 };
 use crate::{
-    base::{
-        path::{MemoryPath, strip_md},
-        text,
-    },
+    base::{path::MemoryPath, text},
     memory::compose,
     secrets,
 };
@@ -19,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The folder of the memories that collect facts of a month.
 const FOLDER: &str = "distilled";
-/// The most operations of one plan; the rest of the days follows with the next one.
+/// The most days with lasting entries of one plan; the rest of the days follows with the next one.
 const MOST_DAYS: usize = 62;
 /// Share of an entry's words that a memory contains if it says the same.
 const KNOWN: f64 = 0.85;
@@ -44,18 +41,24 @@ struct LogFact {
 pub(super) fn find(material: &Material, through: Option<Date>, today: Date) -> Distilled {
     let is_new = |day: Date| day < today && through.is_none_or(|through| day > through);
     let mut days: Vec<(Date, usize)> =
-        material.logs.iter().enumerate().filter_map(|(at, log)| Some((log_day(log)?, at))).filter(|(day, _)| is_new(*day)).collect();
+        material.logs.iter().enumerate().filter_map(|(at, log)| Some((log.log_day()?, at))).filter(|(day, _)| is_new(*day)).collect();
     days.sort_unstable();
-    days.truncate(MOST_DAYS);
-    let mut facts = Vec::new();
+    let (mut facts, mut filled, mut last): (Vec<LogFact>, usize, Option<Date>) = (Vec::new(), 0, None);
     for (day, at) in &days {
+        // Several mounts may have a log of one day.
+        if filled >= MOST_DAYS && last != Some(*day) {
+            break;
+        }
         let entries = entries(material.logs[*at].memory.body());
+        let before = facts.len();
         facts.extend(entries.into_iter().filter(|entry| is_lasting(entry)).map(|text| LogFact {
             day: *day,
             words: words_of(&text),
             text,
             log: *at,
         }));
+        filled += usize::from(facts.len() > before);
+        last = Some(*day);
     }
     let postings = postings(material, &facts);
     let mut by_target: BTreeMap<(String, Option<usize>), Vec<&LogFact>> = BTreeMap::new();
@@ -65,11 +68,7 @@ pub(super) fn find(material: &Material, through: Option<Date>, today: Date) -> D
         by_target.entry((path, file)).or_default().push(fact);
     }
     let operations = by_target.into_iter().filter_map(|((path, file), facts)| operation(material, &path, file, &facts)).collect();
-    Distilled { operations, through: days.last().map(|(day, _)| *day) }
-}
-
-fn log_day(log: &MaterialFile) -> Option<Date> {
-    strip_md(log.path.file_name()).parse().ok()
+    Distilled { operations, through: last }
 }
 
 /// The entries of a log: list items with their continuation lines, without the time of day.

@@ -3,18 +3,24 @@
 
 use super::{
     Dream, DreamChange, DreamProgress,
+    claims::{self, Claim},
     words::{self, Sentence, Token, TokenClass},
 };
 use crate::{
-    base::{error::Result, limits, path::MemoryPath, version::Version},
-    memory::{Memory, validity::Validity},
+    base::{
+        error::Result,
+        limits,
+        path::{MemoryPath, strip_md},
+        version::Version,
+    },
+    memory::{Memory, lines, validity::Validity},
     operations::read,
     store::{
         Access, EntrypointMode, Source, Store, View, if_readable,
         mounts::{self, FileKind},
     },
 };
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use std::collections::HashMap;
 
 /// The memories of the writable mounts that keep an entrypoint.
@@ -61,18 +67,11 @@ pub(super) struct Features {
     pub(super) count: usize,
     /// All words of the body in order, with its code and headings, as one hash.
     pub(super) whole: u64,
+    /// Words that begin sentences, with a capital letter: they may be names.
+    pub(super) first_words: Vec<u64>,
+    /// The code in its first heading; sorted, without duplicates.
+    pub(super) title_code: Vec<u64>,
     pub(super) claims: Vec<Claim>,
-}
-
-/// A statement that another memory may contradict: equal keys with different values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Claim {
-    pub(super) key: u64,
-    pub(super) value: u64,
-    /// The index of its sentence.
-    pub(super) sentence: u32,
-    /// The subject has only one word, so the titles must be equal too.
-    pub(super) is_weak: bool,
 }
 
 impl Material {
@@ -80,7 +79,7 @@ impl Material {
     pub(super) fn read(store: &dyn Store, request: &Dream<'_>) -> Result<Material> {
         let mut out = Material::default();
         let walk = store.list("")?;
-        let (mut omitted, of) = (0, walk.entries.len());
+        let (mut omitted, mut unreadable, of) = (0, 0, walk.entries.len());
         for (done, entry) in walk.entries.into_iter().enumerate() {
             request.report(DreamProgress { done, of });
             store.check_stopped()?;
@@ -96,7 +95,10 @@ impl Material {
                 continue;
             }
             let Some(stored) = if_readable(store.get(&entry.path))? else { continue };
-            let Ok(text) = std::str::from_utf8(&stored.bytes) else { continue };
+            let Ok(text) = std::str::from_utf8(&stored.bytes) else {
+                unreadable += 1;
+                continue;
+            };
             let (memory, _) = Memory::parse(text);
             let at = read::memory_time(&memory, &stored);
             out.bytes += stored.bytes.len() as u64;
@@ -109,6 +111,9 @@ impl Material {
         if omitted > 0 {
             out.notes.push(format!("left out {omitted} of {of} files, which are too large to be compared"));
         }
+        if unreadable > 0 {
+            out.notes.push(format!("left out {unreadable} of {of} files, which are not valid UTF-8"));
+        }
         Ok(out)
     }
 }
@@ -118,16 +123,26 @@ impl Material {
     pub(super) fn by_path(&self) -> HashMap<&MemoryPath, &MaterialFile> {
         self.files.iter().chain(&self.logs).map(|file| (&file.path, file)).collect()
     }
+
+    /// The days of the logs.
+    pub(super) fn log_days(&self) -> impl Iterator<Item = Date> {
+        self.logs.iter().filter_map(MaterialFile::log_day)
+    }
 }
 
 impl MaterialFile {
+    /// The day of a daily log.
+    pub(super) fn log_day(&self) -> Option<Date> {
+        strip_md(self.path.file_name()).parse().ok()
+    }
+
     /// The title and the name of the file.
     pub(super) fn name(&self) -> &str {
         self.path.name()
     }
 
     /// The day of the file, for texts.
-    pub(super) fn day(&self) -> jiff::civil::Date {
+    pub(super) fn day(&self) -> Date {
         self.at.to_zoned(jiff::tz::TimeZone::UTC).date()
     }
 
@@ -142,7 +157,10 @@ impl Features {
         let mut out = Features::default();
         let title = memory.title(name);
         out.title = words::title_words(title).iter().map(|word| words::hash_of([word.as_str()])).collect();
+        let heading = memory.body().lines().find_map(lines::heading).map_or(title, |heading| heading.text);
+        out.title_code = heading.split('`').skip(1).step_by(2).map(|code| words::hash_of([code])).collect();
         out.words.clone_from(&out.title);
+        let own_words = claims::spaced(&format!("{title} {name}"));
         let sentences = words::sentences(memory.body());
         for (at, sentence) in sentences.iter().enumerate() {
             let content: Vec<&Token> = sentence.tokens.iter().filter(|token| token.is_content()).collect();
@@ -158,73 +176,22 @@ impl Features {
                 }
             }
             out.pairs.extend(content.windows(2).map(|pair| words::hash_of(pair.iter().map(|token| token.text.as_str()))));
+            let first = sentence.tokens.first().filter(|first| first.class == TokenClass::Word);
+            let first = first.filter(|_| sentence.source.starts_with(char::is_uppercase));
+            out.first_words.extend(first.map(|first| words::hash_of([first.text.as_str()])));
             out.negations += sentence.tokens.iter().filter(|token| token.class == TokenClass::Negation).count();
-            out.claims.extend(claims(at as u32, sentence));
+            out.claims.extend(claims::claims(at as u32, sentence, &own_words));
         }
         // What is in code differs on purpose: two commands are two facts.
         let code = words::code_words(memory.body()).map(|word| words::hash_of([word]));
         out.facts.extend(code);
         out.whole = words::hash_of(memory.body().split_whitespace());
-        for list in [&mut out.words, &mut out.facts, &mut out.pairs] {
+        for list in [&mut out.words, &mut out.facts, &mut out.pairs, &mut out.title_code] {
             list.sort_unstable();
             list.dedup();
         }
         out
     }
-}
-
-/// Maximum number of facts of a sentence of which one may differ. Longer lists are tables.
-const MOST_FACTS: usize = 4;
-
-/// The statements of a sentence: each of its facts as the value of the rest, its polarity, and the value behind `is` or a colon.
-fn claims(at: u32, sentence: &Sentence) -> Vec<Claim> {
-    let of = |class: TokenClass| sentence.tokens.iter().filter(move |token| token.class == class).map(|token| token.text.as_str());
-    let mut skeleton: Vec<&str> = of(TokenClass::Word).chain(of(TokenClass::Name)).collect();
-    skeleton.sort_unstable();
-    let facts: Vec<&str> = of(TokenClass::Fact).collect();
-    let negative = of(TokenClass::Negation).count() % 2 == 1;
-    let mut out = Vec::new();
-    if skeleton.is_empty() || facts.len() > MOST_FACTS || skeleton.len() > 24 {
-        return out;
-    }
-    let is_weak = skeleton.len() < 2;
-    let keyed = |kind: &'static str, other: &[&str]| {
-        words::hash_of([kind].into_iter().chain(skeleton.iter().copied()).chain(["|"]).chain(other.iter().copied()))
-    };
-    for (n, fact) in facts.iter().enumerate().filter(|(_, fact)| !is_time(fact)) {
-        let others: Vec<&str> = facts.iter().enumerate().filter(|(other, _)| *other != n).map(|(_, other)| *other).collect();
-        let polarity = if negative { "not" } else { "" };
-        let key = words::mix(keyed("fact", &others) ^ words::hash_of([polarity]));
-        out.push(Claim { key, value: words::hash_of([*fact]), sentence: at, is_weak });
-    }
-    if skeleton.len() >= 3 {
-        out.push(Claim { key: keyed("polarity", &facts), value: u64::from(negative), sentence: at, is_weak });
-    }
-    out.extend(value_claim(at, sentence));
-    out
-}
-
-/// The claim of `SUBJECT is VALUE` with a short value of names and words.
-fn value_claim(at: u32, sentence: &Sentence) -> Option<Claim> {
-    let copula = sentence.tokens.iter().position(|token| token.class == TokenClass::Copula)?;
-    let (subject, value) = sentence.tokens.split_at(copula);
-    let content = |tokens: &[Token]| tokens.iter().filter(|token| token.is_content()).map(|token| token.text.clone()).collect::<Vec<_>>();
-    let (mut subject, value_words) = (content(subject), content(value));
-    let is_name = value.iter().any(|token| token.class == TokenClass::Name);
-    let has_facts = value.iter().any(|token| token.class == TokenClass::Fact || token.class == TokenClass::Negation);
-    if !is_name || has_facts || subject.is_empty() || !(1..=3).contains(&value_words.len()) {
-        return None;
-    }
-    subject.sort_unstable();
-    let key = words::hash_of(["value"].into_iter().chain(subject.iter().map(String::as_str)));
-    Some(Claim { key, value: words::hash_of(value_words.iter().map(String::as_str)), sentence: at, is_weak: subject.len() < 2 })
-}
-
-/// Whether a fact is a date or a time of day: two events at two times do not contradict each other.
-fn is_time(fact: &str) -> bool {
-    let digits = fact.bytes().filter(u8::is_ascii_digit).count();
-    let marks = fact.bytes().filter(|byte| matches!(byte, b'-' | b'/' | b':' | b'.')).count();
-    (digits + marks == fact.len() && marks == 2 && digits >= 6) || (fact.contains(':') && digits >= 3 && digits + 1 == fact.len())
 }
 
 /// Counts common elements of two sorted lists.
@@ -242,10 +209,12 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
     count
 }
 
-/// Whether two memories are about different things: each has a word in its title that the other one lacks altogether.
+/// Whether two memories are about different things: each has a word in its title that the other one lacks altogether, or both have code
+/// in their first headings, and not the same.
 pub(super) fn are_about_different_things(a: &Features, b: &Features) -> bool {
     let lacks = |title: &[u64], words: &[u64]| title.iter().any(|word| words.binary_search(word).is_err());
-    lacks(&a.title, &b.words) && lacks(&b.title, &a.words)
+    let are_named_apart = !a.title_code.is_empty() && !b.title_code.is_empty() && a.title_code != b.title_code;
+    are_named_apart || (lacks(&a.title, &b.words) && lacks(&b.title, &a.words))
 }
 
 /// Fields that describe a memory and may go with its copy.

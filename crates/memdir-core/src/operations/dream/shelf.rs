@@ -1,7 +1,7 @@
 //! Keeps the plans of one space and what became of them, in a directory outside of every mount. Plans are private: they contain the texts
 //! of memories.
 
-use super::{DreamApplied, DreamPlan, parse, render};
+use super::{DreamApplied, DreamPlan, DreamReason, parse, render};
 use crate::{
     base::{
         disk::{self, FileLock, LockWait, Replace},
@@ -70,6 +70,17 @@ pub struct DreamState {
     pub last_error: Option<String>,
     /// The plans that were applied, oldest first.
     pub applied: Vec<LogProgress>,
+    /// Days whose logs had nothing to distil, so that no plan about them was applied.
+    pub nothing_in_logs: Option<ReadLogs>,
+}
+
+/// Days whose logs were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadLogs {
+    /// The last day that applied plans covered then.
+    pub after: Option<Date>,
+    /// The last of the days.
+    pub through: Date,
 }
 
 /// An applied plan, and how far it covered the logs.
@@ -93,8 +104,15 @@ pub struct LogProgress {
 impl DreamState {
     /// The last day whose log an applied plan covers, without plans that were undone.
     pub fn logs_through(&self, store: &dyn Store) -> Result<Option<Date>> {
-        let state = self.clone().without_undone(store)?;
-        Ok(state.applied.iter().filter_map(|applied| applied.logs_through).max())
+        Ok(self.clone().without_undone(store)?.covered_logs())
+    }
+
+    /// The last day whose log needs no other plan, if none of the applied ones was undone.
+    pub fn covered_logs(&self) -> Option<Date> {
+        let applied = self.applied.iter().filter_map(|applied| applied.logs_through).max();
+        // If a plan was undone since, its days are before those that were read.
+        let read = self.nothing_in_logs.as_ref().filter(|read| read.after <= applied);
+        applied.max(read.map(|read| read.through))
     }
 
     /// The state without the applied plans whose changes were undone.
@@ -176,9 +194,15 @@ impl DreamShelf {
         Ok(Some((kept(&self.state().without_undone(store)?, file), text)))
     }
 
-    /// Records that a plan was made.
-    pub fn record_made(&self, plan: &DreamPlan) -> Result<()> {
+    /// Records that a plan was made. Logs that have nothing for it are not read again.
+    pub fn record_made(&self, plan: &DreamPlan, store: &dyn Store) -> Result<()> {
+        let applied = DreamState { nothing_in_logs: None, ..self.state() }.logs_through(store)?;
+        let has_facts = plan.operations.iter().any(|operation| operation.reason == DreamReason::Log);
+        let read = plan.logs_through.filter(|through| !has_facts && Some(*through) > applied);
         let update = self.update(LockWait::COMMAND, |state| {
+            if let Some(through) = read {
+                state.nothing_in_logs = Some(ReadLogs { after: applied, through });
+            }
             (state.last_plan, state.last_operations) = (Some(plan.made), plan.operations.len());
             (state.sessions, state.last_error) = (0, None);
         });

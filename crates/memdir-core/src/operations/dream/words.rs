@@ -130,8 +130,23 @@ pub(super) fn tokens(sentence: &str) -> Vec<Token> {
             out.push(Token { text: "=".into(), class: TokenClass::Copula });
         }
     }
+    numbers_in_words(&mut out);
     out
 }
+
+/// Makes numbers in words facts like those in digits. "One" is a number before a noun only, as in "one approval".
+fn numbers_in_words(tokens: &mut [Token]) {
+    for at in 0..tokens.len() {
+        let is_counted = tokens.get(at + 1).is_some_and(|next| next.class == TokenClass::Word);
+        let is_pronoun = at > 0 && matches!(tokens[at - 1].text.as_str(), "no" | "this" | "that" | "each" | "every" | "any" | "the");
+        let number = NUMBERS.iter().position(|word| *word == tokens[at].text);
+        if let Some(number) = number.filter(|number| is_counted && !(*number == 0 && is_pronoun)) {
+            tokens[at] = Token { text: (number + 1).to_string(), class: TokenClass::Fact };
+        }
+    }
+}
+
+const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 fn classify(word: &str, is_code: bool, is_first: bool) -> Token {
     let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().replace('’', "'") };
@@ -224,5 +239,9 @@ mod tests {
             "the:Stop gateway:Word never:Negation listen:Word on:Stop port:Word 8080:Fact say:Word ada:Name"
         );
         assert_eq!(classes("Owner: `ops/team.md`"), "owner:Word =:Copula ops/team.md:Fact");
+        assert_eq!(
+            classes("One approval, two reviews, one of them late"),
+            "1:Fact approval:Word 2:Fact review:Word one:Stop of:Stop them:Stop late:Word"
+        );
     }
 }

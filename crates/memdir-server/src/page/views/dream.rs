@@ -7,7 +7,7 @@ use crate::page::{
     space::PageDreams,
 };
 use maud::{Markup, html};
-use memdir_core::{Dream, Error, KeptPlan, PlanState, Result};
+use memdir_core::{Dream, Error, KeptPlan, MemoryPath, PlanState, Result};
 use std::path::Path;
 
 /// Lists the kept plans, newest first.
@@ -66,9 +66,12 @@ pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let busy = || Error::Unavailable { what: "another process is making a plan".into(), why: "it is listed here when it is done".into() };
     // Two processes would keep the same plan twice.
     let _lock = shelf.lock_making().map_err(|source| Error::io("lock", shelf.dir(), source))?.ok_or_else(busy)?;
+    let counts = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();
+    let uses = |path: &MemoryPath| counts.memory(path.name()).uses();
     let request = Dream {
         project: context.space.project.as_ref(),
         embedder: embedder.as_deref(),
+        uses: Some(&uses),
         logs_through: shelf.state().logs_through(memdir.store())?,
         ..Dream::default()
     };
@@ -77,7 +80,7 @@ pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> R
         true => "/dream?empty=1".to_owned(),
         false => format!("/dream/{}?made=1", encode(&file_name(&shelf.keep(&plan)?))),
     };
-    shelf.record_made(&plan)?;
+    shelf.record_made(&plan, memdir.store())?;
     // Notes are not part of a plan's file.
     plan.notes.iter().take(5).for_each(|note| place.push_str(&format!("&note={}", encode(note))));
     Ok(Reply::Redirect(context.url(&place)))

@@ -1,5 +1,5 @@
-//! `memdir dream --with HOST`: asks the host's own program, without its tools, its hooks and its session files, for operations. What it
-//! answers is only ever a list of operations that passes the same rules as every plan.
+//! `memdir dream --with HOST`: asks the host's own program, without its tools and its hooks, for operations. It keeps no session file, except
+//! for Gemini CLI, which has no option for that. What it answers is only ever a list of operations that passes the same rules as every plan.
 
 use super::{made, refuse_recursion};
 use crate::{
@@ -57,7 +57,9 @@ pub(super) fn run(
     let setting = &settings.config.dream;
     let prompt = space.memdir.dream_prompt(request)?;
     let argv = command_line(host, setting, prompt.pieces.len(), &settings.cwd);
-    let shown = argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
+    let variable = if host == DreamHost::Gemini { format!("{}={} ", GEMINI_TRUST.0, GEMINI_TRUST.1) } else { String::new() };
+    let shown = variable
+        + &argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
     let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
     let announced =
         Announced { command: shown, pieces: prompt.pieces.len(), tokens, seconds: setting.model_seconds, max_cost_usd: setting.model_cost };
@@ -91,7 +93,7 @@ pub(super) fn run(
             hint: "nothing was changed; try again, or use: memdir dream --prompt".into(),
         });
     };
-    Ok(made(shelf, plan, left_out, args)?.with_notes(notes))
+    Ok(made(shelf, space, plan, left_out, args)?.with_notes(notes))
 }
 
 fn times(count: usize) -> String {
@@ -115,25 +117,28 @@ const CODEX_OFF: [&str; 9] = [
     "features.multi_agent=false", "features.goals=false", "tools.view_image=false", "web_search=\"disabled\"",
 ];
 
+/// Makes Gemini CLI read the settings of the directory of the run. With `--skip-trust` alone it reads only those of the person, and starts
+/// their hooks and servers.
+const GEMINI_TRUST: (&str, &str) = ("GEMINI_CLI_TRUST_WORKSPACE", "true");
+
 /// Settings of Gemini CLI for a run without hooks and tools, in the directory of the run. A list without a known tool allows
 /// none; an empty list allows all. System settings would not count: their directory may be writable for others.
 const GEMINI_OFF: &str = "{\"hooksConfig\":{\"enabled\":false},\"tools\":{\"core\":[\"none\"]},\"mcp\":{\"allowed\":[\"none\"]}}\n";
 
-/// The settings that turn off the person's MCP servers in Codex, which cannot be done for all of them at once.
-fn codex_servers_off(cwd: &Path) -> Vec<String> {
-    let home = path_variable("CODEX_HOME", cwd).ok().flatten().or_else(|| Some(user_home_dir()?.join(".codex")));
-    let text = home.and_then(|home| std::fs::read_to_string(home.join("config.toml")).ok()).unwrap_or_default();
-    let servers = text.parse::<toml::Table>().unwrap_or_default();
-    let servers = servers.get("mcp_servers").and_then(toml::Value::as_table).map(|table| table.keys().cloned().collect::<Vec<_>>());
-    // Codex splits the path at every full stop, also in quotes.
-    let addressable = servers.unwrap_or_default().into_iter().filter(|name| !name.contains(['.', '"', '=']));
-    addressable.map(|name| format!("mcp_servers.{name}.enabled=false")).collect()
+/// The setting that turns off the person's MCP servers in Codex. An empty table would leave them as they are, and a path is split at every
+/// full stop, also in quotes, so it is one table with the names of all of them.
+fn codex_servers_off(cwd: &Path) -> Option<String> {
+    let home = path_variable("CODEX_HOME", cwd).ok().flatten().or_else(|| Some(user_home_dir()?.join(".codex")))?;
+    let settings = std::fs::read_to_string(home.join("config.toml")).ok()?.parse::<toml::Table>().ok()?;
+    let servers = settings.get("mcp_servers")?.as_table()?;
+    // A string of JSON is one of TOML.
+    let off: Vec<String> = servers.keys().map(|name| format!("{}={{enabled=false}}", Value::from(name.as_str()))).collect();
+    (!off.is_empty()).then(|| format!("mcp_servers={{{}}}", off.join(",")))
 }
 
-/// The command line of a host: headless, without tools, hooks and session files. The material goes to standard input.
+/// The command line of a host: headless, without tools and hooks. The material goes to standard input.
 fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Path) -> Vec<String> {
-    let servers = if matches!(host, DreamHost::Codex) { codex_servers_off(cwd) } else { Vec::new() };
-    let servers_off: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let servers_off = if matches!(host, DreamHost::Codex) { codex_servers_off(cwd) } else { None };
     let cost = format!("{:.2}", setting.model_cost / pieces.max(1) as f64);
     let args: Vec<&str> = match host {
         DreamHost::Claude => vec![
@@ -143,7 +148,7 @@ fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Pa
         DreamHost::Codex => {
             let mut args = vec!["codex", "exec", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"];
             // The person's own model and provider stay; their hooks and every tool that can be turned off do not.
-            args.extend(CODEX_OFF.iter().chain(&servers_off).flat_map(|setting| ["-c", setting]));
+            args.extend(CODEX_OFF.into_iter().chain(servers_off.as_deref()).flat_map(|setting| ["-c", setting]));
             args.push("-");
             args
         }
@@ -163,6 +168,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
     let mut command = Command::new(program);
     command.args(&argv[1..]).current_dir(dir.path()).env(GUARD, "1").process_group(0);
     if host == DreamHost::Gemini {
+        command.env(GEMINI_TRUST.0, GEMINI_TRUST.1);
         let file = dir.path().join(".gemini/settings.json");
         disk::create_private_dir(&dir.path().join(".gemini"))
             .and_then(|()| disk::replace(&file, Replace::DERIVED, |file| file.write_all(GEMINI_OFF.as_bytes())))
@@ -217,7 +223,7 @@ fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, Stri
     }
 }
 
-/// Reads a stream up to the size of a plan. What exceeds it is read and dropped, so that the program can end.
+/// Reads a stream up to the size of a plan. A program that writes more ends at the closed stream.
 fn read_bounded(stream: impl io::Read) -> Vec<u8> {
     let mut text = Vec::new();
     let mut stream = stream.take(limits::DREAM_PLAN_BYTES as u64);

@@ -27,9 +27,9 @@ const OVERLAP: usize = 64 << 10;
 const FIELDS: &str = "\
     action after agent applied archived at backups before body by bytes change chats created cue cues cut_by_bytes \
     cut_by_lines decision derived dirs edits files first_commit form format found_again global_args has_calls host \
-    installed is_new_file key kind last_error last_look last_operations last_plan lines logs_through memory mode name \
+    installed is_new_file key kind last_error last_look last_operations last_plan lines logs_through memory mode name nothing_in_logs \
     not_reached operations patches path paths plan previous program project query redacted remaining remotes removed root \
-    rules scope searches session sessions settings source sources space stamp state_files swept text turns versions why \
+    rules scope searches session sessions settings source sources space stamp state_files swept text through turns versions why \
     words";
 /// Values of fields that memdir chooses from a list.
 const CHOICES: [&str; 6] = ["accepted", "rejected", "claude-code", "project", "user", "local"];
