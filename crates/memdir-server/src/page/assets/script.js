@@ -224,7 +224,8 @@ let hasEnded = false;
 function hear(kind) {
   if (kind === "end") {
     hasEnded = true;
-    warn(`memdir has stopped. ${again}`);
+    // A text that was not saved is more important.
+    if (!isWarning) warn(`memdir has stopped. ${again}`);
   } else if (isBusy()) {
     if (kind === "change") sayChanged();
     // A page that answers a form has no address of its own.
