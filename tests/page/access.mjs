@@ -1,6 +1,16 @@
 // Who gets in: tokens, cookies, forms from elsewhere; and everything without a script.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { VIEWS, base, memdir, start, story, watched } from "./browser.mjs";
+
+/// The hashes of all files of memdir but two caches that reading keeps up to date: the index, and the stamps of known files.
+const files = () => {
+  const all = readdirSync(process.env.MEMDIR_HOME, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = all.map((entry) => join(entry.parentPath, entry.name)).filter((path) => !path.includes("/index/") && !path.endsWith("/seen"));
+  return Object.fromEntries(paths.sort().map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]));
+};
 
 await story(async (browser) => {
   // A stranger: no token, a wrong one, a wrong path.
@@ -43,11 +53,16 @@ await story(async (browser) => {
   assert.equal((await context.request.get(`${base}/`, { headers: { host: "evil.example" } })).status(), 403);
   assert.match(memdir("read", "notes/deploy"), /Friday/);
 
-  // Without a script: every view, search, edit, undo.
+  // Without a script: every view, search, edit, undo. Looking changes nothing.
+  const before = files();
   for (const [name, path] of Object.entries(VIEWS)) {
     assert.equal((await page.goto(base + path)).status(), 200, name);
     assert.ok((await page.textContent("main")).trim().length > 20, name);
   }
+  for (const path of ["/undo", "/redo", "/restore", "/delete", "/decide", "/verify", "/save", "/dream/make", "/dream/apply", "/hosts/check"]) {
+    assert.equal((await context.request.get(`${base}${path}?csrf=${csrf}&name=notes/deploy&decision=accept`)).status(), 405, path);
+  }
+  assert.deepEqual(files(), before);
   await page.goto(`${base}/`);
   await page.fill("#find", "friday");
   await page.click("form.find button");

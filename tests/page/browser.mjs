@@ -44,7 +44,7 @@ export async function watched(browser, options = {}) {
   context.on("page", (page) => {
     page.on("pageerror", (error) => seen.errors.push(String(error)));
     page.on("console", (message) => {
-      const isExpected = /status of (401|404|409|422)/.test(message.text());
+      const isExpected = /status of (400|401|404|409|422)/.test(message.text());
       if (message.type() === "error" && !isExpected) seen.errors.push(message.text());
     });
     page.on("dialog", async (dialog) => {
@@ -62,6 +62,18 @@ export async function watched(browser, options = {}) {
 
 /// Does something that is answered with a new page, and waits for that page: an old one may show the same words already.
 export const answered = (page, act) => Promise.all([page.waitForEvent("domcontentloaded"), act()]);
+
+/// Waits for a page that has an element, until its script has run too: before that, keys do nothing.
+export async function arrived(page, selector) {
+  await page.waitForSelector(selector);
+  await page.waitForLoadState();
+}
+
+/// Opens a search and waits until the field has the focus, which a browser moves there some time after the page is loaded.
+export async function openSearch(page, path) {
+  await page.goto(base + path);
+  await page.waitForFunction(() => document.activeElement.id === "q");
+}
 
 /// Checks a page with axe in both colour schemes.
 export async function check(page, what) {

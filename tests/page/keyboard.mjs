@@ -1,6 +1,6 @@
 // The keyboard alone, without a mouse: find, read, edit, undo and decide. Tab reaches what has no key of its own.
 import assert from "node:assert/strict";
-import { base, memdir, start, story, watched } from "./browser.mjs";
+import { arrived, base, memdir, start, story, watched } from "./browser.mjs";
 
 /// Presses Tab until an element that matches has the focus.
 async function tabTo(page, selector) {
@@ -27,6 +27,8 @@ await story(async (browser) => {
   await page.keyboard.type("green tea");
   await page.keyboard.press("Enter");
   await page.waitForURL(/search\?q=green/);
+  // A browser moves the focus to the field some time after the page is loaded.
+  await page.waitForFunction(() => document.activeElement.id === "q");
   await page.keyboard.press("Escape");
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
@@ -38,7 +40,7 @@ await story(async (browser) => {
   await page.keyboard.type("Ada drinks sencha.\n");
   await tabTo(page, "button.main");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("p.done");
+  await arrived(page, "p.done");
   assert.match(memdir("read", "notes/tea"), /sencha/);
 
   // Undo from the timeline, through a row that Tab reached and through keys.
@@ -47,7 +49,7 @@ await story(async (browser) => {
   await page.waitForURL(/timeline/);
   await tabTo(page, "ol.changes button");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("p.done");
+  await arrived(page, "p.done");
   assert.match(memdir("read", "notes/tea"), /green tea/);
 
   // A new memory, and a decision in the inbox.
@@ -62,7 +64,7 @@ await story(async (browser) => {
   await page.keyboard.type("Typed without a mouse.");
   await tabTo(page, "button.main");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("p.done");
+  await arrived(page, "p.done");
   assert.match(memdir("read", "notes/typed"), /without a mouse/);
   await page.keyboard.press("g");
   await page.keyboard.press("i");
@@ -71,7 +73,7 @@ await story(async (browser) => {
   await page.keyboard.press("j");
   const rejected = await page.getAttribute("section.card.selected", "aria-label");
   await page.keyboard.press("r");
-  await page.waitForSelector(".done");
+  await arrived(page, ".done");
   assert.ok(!(await page.textContent("main")).includes(`${rejected} accept`), rejected);
   await page.keyboard.press("g");
   await page.keyboard.press("h");

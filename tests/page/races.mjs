@@ -1,6 +1,6 @@
 // Answers that come late, twice or not at all: a live update never takes away what the person is doing, and shows the last state.
 import assert from "node:assert/strict";
-import { base, memdir, start, story, watched } from "./browser.mjs";
+import { base, memdir, openSearch, start, story, watched } from "./browser.mjs";
 
 /// Holds the requests of live updates that `page` makes, until `release` is called.
 async function held(page) {
@@ -57,6 +57,22 @@ await story(async (browser) => {
   await page.keyboard.press("Escape");
   assert.equal(await page.locator(".selected").count(), 0);
 
+  // A change that is heard while an update of another cause is late is reported, also if the page is busy when the answer arrives.
+  update = await held(page);
+  await page.evaluate(() => {
+    document.getElementById("live").textContent = "";
+    const channel = new BroadcastChannel(`memdir${document.body.dataset.base}`);
+    globalThis.change = new Promise((done) => channel.addEventListener("message", ({ data }) => data === "change" && done()));
+    dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+  });
+  await update.request(1);
+  memdir("write", "notes/meanwhile", "A change while an update is late.");
+  await page.evaluate(() => globalThis.change);
+  await page.keyboard.press("j");
+  await update.release();
+  await heard(page);
+  await page.keyboard.press("Escape");
+
   // Two changes while an answer is late: the page shows the second one, although the first answer does not have it.
   update = await held(page);
   memdir("write", "notes/second", "The second change.");
@@ -84,7 +100,7 @@ await story(async (browser) => {
   await page.evaluate(() => getSelection().removeAllRanges());
 
   // The element with the focus keeps it, also when a new row comes before it; what was opened stays open.
-  await page.goto(`${base}/search?q=deploy`);
+  await openSearch(page, "/search?q=deploy");
   // The memory has several hits; one of them is opened.
   const hit = page.locator("#hits li", { has: page.locator("a.name:text-is('notes/deploy')") }).nth(1);
   await hit.locator("summary").click();
@@ -136,7 +152,7 @@ await story(async (browser) => {
   await page.unrouteAll({ behavior: "wait" });
 
   // Back and forward: the addresses of a search and of what was opened from it, as the memories are now.
-  await page.goto(`${base}/search`);
+  await openSearch(page, "/search");
   await page.locator("#q").pressSequentially("black tea");
   await page.waitForFunction(() => document.querySelector("#hits li")?.textContent.includes("notes/tea"));
   await page.click("#hits a.name");
@@ -166,7 +182,7 @@ await story(async (browser) => {
   await context.addCookies(cookies);
 
   // A session that ended: search as you type and live updates say so, and a link leads to the way back in.
-  await page.goto(`${base}/search?q=tea`);
+  await openSearch(page, "/search?q=tea");
   await context.clearCookies();
   await page.fill("#q", "oven");
   await page.waitForFunction(() => document.getElementById("live").textContent.includes("The session has ended"));

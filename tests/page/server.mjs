@@ -99,7 +99,7 @@ await story(async (browser) => {
   await his.fill("#text", "Too late.\n");
   memdir("token", "revoke", BOB_ID);
   await his.click("button.main");
-  await his.waitForFunction(() => document.getElementById("live").textContent.includes("Sign in again."));
+  await his.waitForFunction(() => /nothing was saved.*sign in again\./.test(document.getElementById("live").textContent));
   assert.equal(await his.inputValue("#text"), "Too late.\n");
   await his.goto(`${base}/`);
   assert.match(await his.textContent("[role=alert]"), /Your session has ended/);

@@ -1,6 +1,6 @@
 // What only happens with more than one tab, click or writer: nine tabs, search after a live update, a double click, a forgotten version.
 import assert from "node:assert/strict";
-import { base, memdir, start, story, watched } from "./browser.mjs";
+import { base, memdir, openSearch, start, story, watched } from "./browser.mjs";
 
 await story(async (browser) => {
   const context = await watched(browser);
@@ -24,7 +24,7 @@ await story(async (browser) => {
   for (const other of tabs.slice(1)) await other.close();
 
   // Search as you type works in a form that a live update has replaced.
-  await tab.goto(`${base}/search?q=tea`);
+  await openSearch(tab, "/search?q=tea");
   await tab.evaluate(() => {
     document.activeElement.blur();
     document.querySelector("form[data-live]").dataset.old = "";

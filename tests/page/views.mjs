@@ -11,6 +11,8 @@ await story(async (browser) => {
   for (const [name, path] of Object.entries(VIEWS)) {
     const response = await page.goto(base + path);
     assert.equal(response.status(), 200, name);
+    // Only the editor has the text as it is.
+    if (name !== "edit") assert.ok(!(await page.content()).includes("a1B2c3D4"), `${name} shows a secret`);
     await check(page, name);
     await fits(page, name);
     await steady(page, name);
@@ -36,7 +38,7 @@ await story(async (browser) => {
   assert.match(await page.textContent("p.error"), /stale since 2026-01-31/);
   const fields = await page.textContent("aside");
   assert.match(fields, /Statusdraft.*Stale after2026-01-31.*src\/oven\.rs@0123abcd:3-5.*2026-01-02 by ada/s);
-  assert.equal(await page.locator("aside a[href='https://example.org/oven'], aside a[href$='/chat/claude-code/s']").count(), 2);
+  assert.equal(await page.locator("aside a[href='https://example.org/oven'], aside a[href$='/chat/claude-code/s?line=12']").count(), 2);
   await page.goto(`${base}/memories?topic=notes`);
   assert.deepEqual(await page.locator("td .tag").allTextContents(), ["superseded", "stale"]);
   await page.goto(`${base}/search?q=oven+hours`);
@@ -56,6 +58,23 @@ await story(async (browser) => {
   await page.click("text=Check installations");
   await page.waitForSelector("ul.checks");
   await check(page, "checked hosts");
+
+  // Pages that refuse something are pages too.
+  for (const [path, status] of Object.entries({ "/m/no/such": 404, "/change/zzzzzzzz": 404, "/nowhere": 404, "/chat/claude-code/none": 404, "/search?q=a&since=soon": 400 })) {
+    assert.equal((await page.goto(base + path)).status(), status, path);
+    await check(page, path);
+    await fits(page, path);
+  }
+  const stranger = await watched(browser);
+  const outside = await stranger.newPage();
+  assert.equal((await outside.goto(`${base}/`)).status(), 401);
+  await check(outside, "no session");
+  stranger.assertClean();
+
+  // Search terms find a memory with a secret and a strange name, and show neither.
+  await page.goto(`${base}/search?q=strange+name`);
+  assert.match(await page.textContent("#hits"), /notes\/<img src=x onerror/);
+  assert.ok(!(await page.content()).includes("a1B2c3D4"), "the search shows a secret");
 
   // Script injection: in names, frontmatter, bodies, chats, search terms and every query field.
   const hostile = encodeURIComponent(`"><script>globalThis.ran = 1</script><img src=x onerror="globalThis.ran = 1">`);

@@ -1,6 +1,7 @@
 // What a person does: search as you type, edit against another writer, undo, the inbox, two tabs, live updates, keys.
 import assert from "node:assert/strict";
-import { answered, base, check, memdir, start, story, watched } from "./browser.mjs";
+import { mkdirSync } from "node:fs";
+import { answered, arrived, base, check, memdir, start, story, watched } from "./browser.mjs";
 
 await story(async (browser) => {
   const context = await watched(browser);
@@ -33,6 +34,13 @@ await story(async (browser) => {
   assert.equal(await page.textContent(".preview strong"), "oolong");
   assert.match(await page.textContent(".preview .diff"), /\+Also \*\*oolong\*\*\./);
   assert.equal(memdir("read", "notes/tea"), before);
+  await check(page, "preview");
+  // The text is only on this page now, so leaving it asks first.
+  await page.click("text=Help and keys");
+  await page.waitForURL(/help$/);
+  context.assertClean([""]);
+  await page.goto(`${base}/edit/notes/tea`);
+  await page.fill("#text", `${before}\nAlso **oolong**.\n`);
 
   // Another writer is faster: a conflict with both texts, and the second save wins on purpose.
   memdir("write", "--replace", "notes/tea", "Ada drinks white tea.");
@@ -60,6 +68,37 @@ await story(async (browser) => {
   await page.waitForSelector("p.done");
   assert.match(memdir("read", "notes/tea"), /oolong/);
 
+  // An earlier version is restored from the history of the memory.
+  await page.goto(`${base}/m/notes/tea`);
+  await page.click("ol.changes li:first-child summary");
+  await page.click("ol.changes li:first-child button");
+  await page.waitForSelector("p.done");
+  assert.match(memdir("read", "notes/tea"), /white tea/);
+  // Home knows what is undone.
+  await page.goto(`${base}/timeline`);
+  await answered(page, () => page.click("ol.changes li:first-child button"));
+  await page.waitForSelector("p.done");
+  await page.goto(`${base}/`);
+  assert.match(await page.textContent("ol.changes li.undone button"), /^Redo/);
+
+  // A key edits the memory of the selected row.
+  await page.goto(`${base}/memories?topic=notes`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  const row = await page.textContent(".selected a.name");
+  await page.keyboard.press("e");
+  await page.waitForURL(`${base}/edit/notes/${row}`);
+
+  // What a memory mentions is gone: it is not verified without a second decision.
+  mkdirSync("src");
+  await page.goto(`${base}/m/people`);
+  assert.match(await page.textContent("aside ul.findings"), /src\/gone\.rs no longer exists/);
+  await answered(page, () => page.click("button:text-is('Verify')"));
+  assert.match(await page.textContent("ul.findings"), /src\/gone\.rs/);
+  await check(page, "not verified");
+  await page.click("text=Verified anyway");
+  await page.waitForSelector("p.done");
+
   // A new memory, a secret that is refused without losing the text, and deleting with a question.
   await page.goto(`${base}/new?topic=notes`);
   await page.fill("#name", "notes/new");
@@ -67,6 +106,7 @@ await story(async (browser) => {
   await page.click("button.main");
   await page.waitForSelector("p.error");
   assert.match(await page.textContent("p.error"), /looks like a secret/);
+  await check(page, "a refused text");
   await page.fill("#text", "Coffee is for guests.\n");
   await page.click("button.main");
   await page.waitForSelector("p.done");
@@ -118,10 +158,10 @@ await story(async (browser) => {
   await page.goto(`${base}/inbox`);
   await page.keyboard.press("j");
   await page.keyboard.press("r");
-  await page.waitForSelector(".done");
+  await arrived(page, ".done");
   assert.match(await page.textContent(".done"), /Rejected/);
 
   await page.keyboard.press("?");
   await page.waitForURL(/help$/);
-  context.assertClean(["Delete notes/new? You can undo it."]);
+  context.assertClean(["", "Delete notes/new? You can undo it."]);
 });

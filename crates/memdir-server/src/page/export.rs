@@ -3,6 +3,7 @@
 use super::{
     assets, backlinks, layout,
     markdown::{self, Target},
+    views::memory,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{Markup, PreEscaped, html};
@@ -98,7 +99,7 @@ fn article(memdir: &Memdir, one: &ExportedMemory, ids: &BTreeMap<&str, &str>) ->
             h2 { (one.memory.title(&one.name)) }
             p.quiet { code { (one.name) } " · " (one.age) }
             @if !keys.is_empty() {
-                dl { @for key in keys { dt { (key) } dd { (one.memory.field(key).or_else(|| one.memory.raw(key)).unwrap_or("–")) } } }
+                dl { @for key in keys { dt { (key) } dd { (memory::field_value(&one.memory, key)) } } }
             }
             (text)
         }

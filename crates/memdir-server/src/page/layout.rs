@@ -41,11 +41,16 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
         _ => true,
     };
     let places = PLACES.iter().filter(|(place, _)| is_shown(place));
+    let title = space.title.as_deref().or(space.selected_project.as_deref());
     let again = if space.machine.is_some() { "Open the page again with: memdir ui" } else { "Sign in again." };
     let body = html! {
         body data-base=(context.base) data-again=(again) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
             (SKIP_LINK)
             header.top {
+                div.brand {
+                    p { strong { "memdir" } @if let Some(title) = title { " / " (title) } }
+                    (search_box(context, "", page.place == "/search"))
+                }
                 nav aria-label="Pages" {
                     ul {
                         @for (place, name) in places {
@@ -53,7 +58,6 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
                         }
                     }
                 }
-                (search_box(context, "", page.place == "/search"))
             }
             div #live role="status" aria-live="polite" {}
             main #main tabindex="-1" { (page.body) }
@@ -134,6 +138,16 @@ pub(super) fn when(context: &ViewContext<'_>, at: Timestamp) -> Markup {
     html! { time datetime=(at.to_string()) title=(exact) { (time::relative(clock.now(), at)) } }
 }
 
+/// A link to a conversation, for a place in its file such as `chats/claude-code/1f2e.md:16-18`.
+pub(super) fn chat_link(context: &ViewContext<'_>, place: &str) -> Markup {
+    let name = place.strip_prefix("chats/").unwrap_or(place);
+    let (id, lines) = name.rsplit_once(".md").unwrap_or((name, ""));
+    let lines = lines.trim_start_matches(':');
+    let first = lines.split('-').next().unwrap_or_default();
+    let line = if first.is_empty() { String::new() } else { format!("?line={}", encode(first)) };
+    html! { a href=(format!("{}{line}", context.url(&format!("/chat/{}", encode(id))))) rel="noopener noreferrer" { (place) } }
+}
+
 /// Notes about a result.
 pub(super) fn notes(notes: &[String]) -> Markup {
     html! {
@@ -194,8 +208,12 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     Reply::Page(Page { status, title: title.to_owned(), place: "", body })
 }
 
-/// The answer to a request without a session. It names no path, so that it reveals nothing to an unauthenticated client.
-pub(super) fn no_session(status: StatusCode) -> Response {
+/// The answer to a request without a session. It has a stylesheet if the request is below the `base`: otherwise it names no path, so
+/// that it reveals nothing to an unauthenticated client.
+pub(super) fn no_session(status: StatusCode, base: Option<&str>) -> Response {
+    let head = html! {
+        @if let Some(base) = base { link rel="stylesheet" href=(format!("{base}/style.css?v={}", assets::version())); }
+    };
     let body = html! {
         body {
             main {
@@ -205,7 +223,7 @@ pub(super) fn no_session(status: StatusCode) -> Response {
             }
         }
     };
-    html_response(status, document("No session · memdir", &html! {}, &body).into_string())
+    html_response(status, document("No session · memdir", &head, &body).into_string())
 }
 
 /// The hint for an error, without options of the command line.

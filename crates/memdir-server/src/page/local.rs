@@ -86,7 +86,7 @@ pub(super) async fn guard(
     }
     let path = request.uri().path();
     let Some(place) = path.strip_prefix(local.sessions.base()).and_then(|rest| rest.strip_prefix('/')) else {
-        return Err(layout::no_session(StatusCode::NOT_FOUND));
+        return Err(layout::no_session(StatusCode::NOT_FOUND, None));
     };
     if let Some(asset) = super::assets::respond(place) {
         return Ok(asset);
@@ -99,7 +99,8 @@ pub(super) async fn guard(
         return Err(text(StatusCode::FORBIDDEN, "missing Origin header"));
     }
     let secrets = cookie_values(request.headers(), local.sessions.cookie()).collect::<Vec<_>>();
-    let Some(session) = local.sessions.authenticate(&secrets) else { return Err(layout::no_session(StatusCode::UNAUTHORIZED)) };
+    let refused = || layout::no_session(StatusCode::UNAUTHORIZED, Some(local.sessions.base()));
+    let session = local.sessions.authenticate(&secrets).ok_or_else(refused)?;
     if !connection.assign(None) {
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }
@@ -112,7 +113,7 @@ fn start(local: &LocalPages, query: &str) -> Result<Response, Response> {
     let unavailable = |_| retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot get random bytes for a session");
     let cookie = local.sessions.exchange(Params::parse(query.as_bytes()).get("token")).map_err(unavailable)?;
     let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
-        return Err(layout::no_session(StatusCode::UNAUTHORIZED));
+        return Err(layout::no_session(StatusCode::UNAUTHORIZED, Some(local.sessions.base())));
     };
     let mut response = redirect(&format!("{}/", local.sessions.base()));
     response.headers_mut().insert(header::SET_COOKIE, cookie);

@@ -55,6 +55,8 @@ pub struct ChatText {
     pub row: ChatRow,
     /// Its text as Markdown, with secrets redacted.
     pub text: String,
+    /// The line of its file on which the text begins.
+    pub first_line: u64,
 }
 
 /// The end of a conversation.

@@ -30,6 +30,8 @@ pub struct PageSpace {
     pub memdir: Memdir,
     /// Who looks.
     pub viewer: Viewer,
+    /// A short name of what is shown, such as that of a project's directory.
+    pub title: Option<String>,
     /// What only the program around the pages knows; `None` on a server, which is not the viewer's machine.
     pub machine: Option<Arc<dyn PageSource>>,
     /// Renders the memory section exactly as an agent gets it.
@@ -51,6 +53,7 @@ impl PageSpace {
         PageSpace {
             memdir,
             viewer,
+            title: None,
             machine: None,
             section,
             selected_project: None,

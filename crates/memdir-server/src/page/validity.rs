@@ -3,7 +3,6 @@
 use super::{
     backlinks, layout,
     markdown::{self, Target},
-    params::encode,
     reply::ViewContext,
 };
 use maud::{Markup, html};
@@ -113,14 +112,10 @@ fn source_link(context: &ViewContext<'_>, source: &SourceRef) -> Markup {
             Target::Web(url) => Some(url),
             _ => None,
         },
-        SourceRef::Chat(place) => {
-            let name = place.strip_prefix("chats/").unwrap_or(place);
-            let id = name.rsplit_once(".md").map_or(name, |(id, _)| id);
-            Some(context.url(&format!("/chat/{}", encode(id))))
-        }
-        SourceRef::File { .. } | SourceRef::Other(_) => None,
+        // The address of a secret would contain it.
+        SourceRef::Chat(place) if shown == text => return layout::chat_link(context, place),
+        SourceRef::Chat(_) | SourceRef::File { .. } | SourceRef::Other(_) => None,
     };
-    // The address of a secret would contain it.
     let url = url.filter(|_| shown == text);
     html! {
         @match url {

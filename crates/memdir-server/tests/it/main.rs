@@ -2,3 +2,4 @@
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests ask the clock for deadlines, and fail by panicking")]
 
 mod callers;
+mod page;

@@ -33,6 +33,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     // Looking at the section is not a use of it, so it is not counted.
     let section: PromptSection = Arc::new(move |memdir| Ok(prompt_section::build_with(&for_section, memdir, false, &[], None)?.text));
     let mut space = PageSpace::new(memdir, viewer, Some(section));
+    let shown = settings.dir.as_ref().map_or(scope.project.root.as_path(), |dir| dir.value.as_path());
+    space.title = shown.file_name().map(|name| name.to_string_lossy().into_owned());
     space.machine = Some(Arc::new(LocalSource::new(settings)));
     space.project = Some(scope.project.clone());
     space.tripwires = Some(scope.tripwires_file(&settings.cache));

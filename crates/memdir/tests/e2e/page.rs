@@ -170,6 +170,13 @@ fn many_tabs_a_double_click_and_a_forgotten_version_lose_nothing() {
 }
 
 #[test]
+fn an_exported_file_is_accessible_and_runs_nothing_of_a_memory() {
+    let home = seeded();
+    fs::write(memory_dir(&home).join("notes/key.md"), format!("The key is {}.\n", chats::token())).unwrap();
+    play(&home, "export.mjs");
+}
+
+#[test]
 fn late_answers_take_nothing_away_and_keys_decide_once() {
     play(&seeded(), "races.mjs");
 }

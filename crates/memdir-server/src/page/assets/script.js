@@ -80,7 +80,7 @@ showCopyButtons();
 
 // Warns before an edited text is left.
 const draft = document.querySelector("form[data-draft]");
-let isEdited = false;
+let isEdited = draft?.hasAttribute("data-unsaved") ?? false;
 draft?.addEventListener("input", () => (isEdited = true));
 // A browser shows an error instead of the text if the server has ended, so that is asked first.
 let isAlive = false;
@@ -139,7 +139,9 @@ addEventListener("keydown", (event) => {
     const all = [...document.querySelectorAll(`main [data-key="${CSS.escape(event.key)}"]`)];
     // A key acts on the selected row or on the whole page, never on a row that was not chosen.
     const element = all.find((one) => one.closest(".selected")) ?? all.find((one) => !one.closest("[data-row]"));
+    const memory = event.key === "e" && document.querySelector(".selected a.name")?.getAttribute("href");
     if (element) element.click();
+    else if (memory && memory.startsWith(`${base}/m/`)) location.assign(`${base}/edit/${memory.slice(base.length + 3)}`);
     else if (all.length) say("Select a row first: j and k.");
     else return;
   }
@@ -174,10 +176,12 @@ function named(selector) {
 }
 // Only one answer at a time: of two, the older one might arrive last.
 let isRefreshing = false;
-let isOutdated = false;
+// What was heard meanwhile. A change is reported even if the update that is on its way has another cause.
+let missed;
+const miss = (kind) => (missed = missed === "change" ? missed : kind);
 async function refresh(kind) {
   if (isRefreshing) {
-    isOutdated = true;
+    miss(kind);
     return;
   }
   isRefreshing = true;
@@ -191,15 +195,14 @@ async function refresh(kind) {
   } finally {
     isRefreshing = false;
   }
-  if (isOutdated) {
-    isOutdated = false;
-    hear(kind);
-  }
+  const next = missed;
+  missed = undefined;
+  if (next) hear(next);
 }
 function show(html, asked, kind) {
   // A search may have been typed while the server answered, a row selected, or a field entered.
   if (asked !== location.href) {
-    isOutdated = true;
+    miss(kind);
     return;
   }
   if (isBusy()) {
@@ -221,7 +224,8 @@ let hasEnded = false;
 function hear(kind) {
   if (kind === "end") {
     hasEnded = true;
-    warn(`memdir has stopped. ${again}`);
+    // A text that was not saved is more important.
+    if (!isWarning) warn(`memdir has stopped. ${again}`);
   } else if (isBusy()) {
     if (kind === "change") sayChanged();
     // A page that answers a form has no address of its own.

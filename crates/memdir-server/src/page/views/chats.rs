@@ -75,21 +75,28 @@ fn about(context: &ViewContext<'_>, chat: &ChatRow) -> Markup {
 /// Shows one conversation, some lines at a time.
 pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
     let chat = context.space.machine()?.chat(id)?;
-    let (number, total) = (query.number("page"), text::lines(&chat.text));
+    // A line is counted in the file, as searches and evidence do.
+    let page_of = |line: u64| (line.min(u64::from(u32::MAX)).saturating_sub(chat.first_line) / LINES_PER_PAGE) as usize + 1;
+    let number = query.get("line").parse().map_or_else(|_| query.number("page"), page_of);
+    let total = text::lines(&chat.text);
     let first = (number as u64 - 1) * LINES_PER_PAGE + 1;
     let part = LineRange { first, last: Some(first + LINES_PER_PAGE - 1) }.slice(&chat.text);
     let shown = text::truncate_bytes(part, MAX_BYTES);
+    let title = secrets::redact(&chat.row.title);
     let redacted = secrets::redact(shown);
+    // The file begins with its title, which the page has above.
+    let redacted = redacted.strip_prefix("# ").and_then(|rest| rest.strip_prefix(&*title)).unwrap_or(&redacted);
     let path = context.url(&format!("/chat/{}?", encode(id)));
     let body = html! {
-        h1 { (secrets::redact(&chat.row.title)) }
+        nav.crumbs aria-label="Chats" { ol { li { a href=(context.url("/chats")) { "Chats" } } } }
+        h1 { (title) }
         (about(context, &chat.row))
         @if let Some(resume) = &chat.row.resume {
             p.copy { "Resume with " code #resume { (resume) } " " button type="button" data-copy="resume" hidden { "Copy" } }
         }
-        article.text { (markdown::render(&redacted, &|destination, _| markdown::web_target(destination))) }
+        article.text.chat { h2.hidden { "Conversation" } (markdown::render(redacted, &|destination, _| markdown::web_target(destination))) }
         @if shown.len() < part.len() { p.quiet { "This part is too long for a page; read all of it with: memdir chats show " (id) } }
         (layout::pages(&path, number, total > first + LINES_PER_PAGE - 1))
     };
-    Ok(Page::reply(chat.row.title.clone(), "/chats", body))
+    Ok(Page::reply(title, "/chats", body))
 }

@@ -93,12 +93,14 @@ fn write(context: &ViewContext<'_>, path: MemoryPath, draft: &Draft<'_>) -> Resu
 
 fn editor(context: &ViewContext<'_>, draft: &Draft<'_>, status: StatusCode, above: Markup) -> Reply {
     let title = if draft.is_new { "New memory".to_owned() } else { format!("Edit {}", draft.name) };
+    // After a preview or a refusal, the text is only on this page.
+    let is_answer = context.is_answer;
     let cancel = if draft.is_new { context.url("/memories") } else { context.memory_url(draft.name) };
     let body = html! {
         @if !draft.is_new { (layout::breadcrumbs(context, draft.name)) }
         h1 { (title) }
         (above)
-        form.edit method="post" action=(context.url("/save")) data-draft {
+        form.edit method="post" action=(context.url("/save")) data-draft data-unsaved[is_answer] {
             (layout::form_token(context))
             input type="hidden" name="version" value=(draft.version);
             @if draft.is_new {

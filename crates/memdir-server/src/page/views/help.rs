@@ -8,16 +8,17 @@ use maud::html;
 use memdir_core::Result;
 
 /// The keys, which need the script.
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
     ("/", "search"),
     ("j, k", "next and previous row"),
     ("Enter", "open the row"),
-    ("e", "edit the memory"),
+    ("e", "edit the memory, or the one in the selected row"),
     ("n", "new memory, new plan"),
     ("u", "undo the selected change"),
     ("a, m, r", "in the inbox: accept, merge, reject"),
     ("x, a", "in a plan: check or uncheck the operation, apply the checked ones"),
-    ("g h, g m, g i, g d, g t", "go to home, memories, inbox, dream, timeline"),
+    ("g h, g m, g i, g d", "go to home, memories, inbox, dream"),
+    ("g t, g c, g r, g p", "go to timeline, chats, rules, prompt"),
     ("Escape", "leave a field, clear the selection"),
     ("?", "this page"),
 ];

@@ -15,7 +15,6 @@ use memdir_core::{
         secrets,
     },
 };
-use std::collections::HashSet;
 
 /// Changes that are shown.
 const MAX_CHANGES: usize = 8;
@@ -50,7 +49,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             section {
                 h2 { "What happened" }
                 @if changes.is_empty() { p { "No changes yet. Save the first memory with " code { "memdir write NAME TEXT" } "." } }
-                (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &HashSet::new()))
+                (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &timeline::undone(&changes)))
                 @if !changes.is_empty() { p { a href=(context.url("/timeline")) { "All changes" } } }
             }
             @if context.space.machine.is_some() { section {
@@ -181,7 +180,11 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
             @if stats.files <= MAX_CHECKED && wrong.is_empty() && advice.is_empty() { p { "All memories are in order." } }
             @if !wrong.is_empty() || !advice.is_empty() {
                 details {
-                    summary { (counted(wrong.len(), "error", "errors")) ", " (counted(advice.len(), "suggestion", "suggestions")) }
+                    summary {
+                        @if !wrong.is_empty() { (counted(wrong.len(), "error", "errors")) }
+                        @if !wrong.is_empty() && !advice.is_empty() { ", " }
+                        @if !advice.is_empty() { (counted(advice.len(), "suggestion", "suggestions")) }
+                    }
                     ul.findings {
                         @for finding in wrong.iter().chain(&advice).take(40) {
                             li { (finding.path) ": " (finding.what) }

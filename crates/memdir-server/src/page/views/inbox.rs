@@ -69,6 +69,7 @@ fn decided(context: &ViewContext<'_>, query: &Params) -> Markup {
 
 fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
     let shown = |text: &str| text::ellipsis(&secrets::redact(text), MAX_CHARS).into_owned();
+    let is_cited = |session: &str| entry.turns.iter().any(|turn| turn.contains(session));
     let near = if entry.changes_memory() { Vec::new() } else { near(context, entry) };
     html! {
         section.card data-row aria-label=(entry.proposes) {
@@ -93,10 +94,8 @@ fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
                     @if entry.words.is_empty() { p.quiet { "It is based on what happened, not on your words." } }
                     @else { blockquote { (shown(&entry.words)) } }
                     ul.plain {
-                        @for session in entry.sessions.iter().take(5) {
-                            li { a href=(context.url(&format!("/chat/{}", encode(session)))) { "Conversation " (text::ellipsis(session, 40)) } }
-                        }
-                        @for turn in entry.turns.iter().take(5) { li.quiet { (turn) } }
+                        @for turn in entry.turns.iter().take(5) { li { (layout::chat_link(context, turn)) } }
+                        @for session in entry.sessions.iter().filter(|session| !is_cited(session)).take(5) { li { (layout::chat_link(context, session)) } }
                     }
                 }
             }

@@ -46,22 +46,27 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
             (buttons(context, &reading))
         }
         p.quiet {
-            code { (reading.name) } " · " (reading.age) " · " (text::human_bytes(reading.bytes)) " · "
+            @if title != reading.name { code { (reading.name) } " · " }
+            (reading.age) " · " (text::human_bytes(reading.bytes)) " · "
             (layout::counted(reading.total_lines as usize, "line", "lines")) " · version " code { (reading.version.short()) }
         }
         (validity::banner(context, &memory, successor))
         div.columns {
-            article.text {
-                @if is_plain {
-                    pre.lines { (secrets::redact(&reading.content)) }
-                } @else {
-                    (render_text(context, &memory, &reading.path))
+            div {
+                article.text {
+                    @if is_plain {
+                        pre.lines { (secrets::redact(&reading.content)) }
+                    } @else {
+                        (render_text(context, &memory, &reading.path))
+                    }
+                    @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read the rest with: memdir read " (reading.name) } }
+                    p.quiet {
+                        @if is_plain { a href=(context.memory_url(&reading.name)) { "Show rendered" } }
+                        @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the file as it is" } }
+                    }
                 }
-                @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read the rest with: memdir read " (reading.name) } }
-                p.quiet {
-                    @if is_plain { a href=(context.memory_url(&reading.name)) { "Show rendered" } }
-                    @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the file as it is" } }
-                }
+                (recalls(context, &memory, &reading, query.get("message"))?)
+                (history(context, &reading)?)
             }
             aside aria-label="About this memory" {
                 (fields(&memory))
@@ -72,8 +77,6 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                 (findings(context, &reading)?)
             }
         }
-        (recalls(context, &memory, &reading, query.get("message"))?)
-        (history(context, &reading)?)
     };
     Ok(Page::reply(title, "/memories", body))
 }
@@ -120,10 +123,25 @@ pub(in crate::page) fn fields(memory: &Memory) -> Markup {
                 dl {
                     @for key in keys {
                         dt { (key) }
-                        dd { (secrets::redact(memory.field(key).or_else(|| memory.raw(key)).unwrap_or("–"))) }
+                        dd { (field_value(memory, key)) }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The value of a field: lists that memdir knows as lists, everything else as it is written.
+pub(in crate::page) fn field_value(memory: &Memory, key: &str) -> Markup {
+    let cues = if key == "cues" { memory.cues() } else { Vec::new() };
+    let tripwires = if key == "when" { when::parse_field(memory).0.tripwires } else { Vec::new() };
+    html! {
+        @if !cues.is_empty() {
+            ul.plain { @for cue in &cues { li { (secrets::redact(cue)) } } }
+        } @else if !tripwires.is_empty() {
+            ul.plain { @for wire in &tripwires { li { (wire.over.name()) " " code { (secrets::redact(&wire.pattern)) } } } }
+        } @else {
+            (secrets::redact(memory.field(key).or_else(|| memory.raw(key)).unwrap_or("–")))
         }
     }
 }
@@ -184,7 +202,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
                 p { "These actions:" }
                 ul {
                     @for wire in &when.tripwires {
-                        li { (wire.over.name()) " " code { (wire.pattern) } " – " (when.strength_of(wire).name()) }
+                        li { (wire.over.name()) " " code { (secrets::redact(&wire.pattern)) } " – " (when.strength_of(wire).name()) }
                     }
                 }
             }
@@ -194,7 +212,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
                 button type="submit" { "Try" }
             }
             @if let Some(one) = explained {
-                p role="status" { strong { (one.verdict_text()) } }
+                p role="status" { "With this message: " strong { (one.verdict_text()) } }
                 @if !one.matched.is_empty() {
                     p.quiet { "Shared words: " (one.matched.iter().map(|(stem, _)| stem.as_str()).collect::<Vec<_>>().join(", ")) }
                 }

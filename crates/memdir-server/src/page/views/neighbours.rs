@@ -42,13 +42,17 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -
         h1 { "Neighbourhood of " (layout::memory_link(context, &reading.name)) }
         @if neighbours.is_empty() { p { "It has no neighbours." } }
         @else {
-            figure { (picture::draw(&reading.name, &neighbours)) }
-            @for relation in Relation::ALL {
-                @let of_kind: Vec<&Neighbour> = neighbours.iter().filter(|one| one.relation == relation).collect();
-                @if !of_kind.is_empty() {
-                    section {
-                        h2 { (relation.title()) }
-                        ul { @for one in of_kind { li data-row { (layout::memory_link(context, &one.name)) } } }
+            div.pair {
+                figure { (picture::draw(&reading.name, &neighbours)) }
+                div {
+                    @for relation in Relation::ALL {
+                        @let of_kind: Vec<&Neighbour> = neighbours.iter().filter(|one| one.relation == relation).collect();
+                        @if !of_kind.is_empty() {
+                            section {
+                                h2 { (relation.title()) }
+                                ul { @for one in of_kind { li data-row { (layout::memory_link(context, &one.name)) } } }
+                            }
+                        }
                     }
                 }
             }

@@ -6,7 +6,6 @@ use crate::page::{
     params::{Params, encode},
     reply::{Page, Reply, ViewContext},
 };
-use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use memdir_core::{
     Answer, Hit, Kind, Result, Search, Source,
@@ -30,7 +29,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let hits = if words.trim().is_empty() {
         html! { p.quiet { "Type words, a sentence, or a part of a log." } }
     } else {
-        let search = request(query)?;
+        let search = request(context, query)?;
         // New conversations are read for whole pages only: a keystroke does not wait for them.
         let note = if is_part { None } else { context.space.memdir.catch_up_chats(search.source) };
         let mut answer = context.space.memdir.search(&search)?;
@@ -49,7 +48,8 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     Ok(Page::reply(title, "/search", body))
 }
 
-fn request(query: &Params) -> Result<Search> {
+fn request(context: &ViewContext<'_>, query: &Params) -> Result<Search> {
+    let zone = context.space.memdir.context().clock.zone();
     let given = |name: &str| Some(query.get(name)).filter(|value| !value.is_empty());
     Ok(Search {
         max_results: MAX_HITS,
@@ -61,7 +61,7 @@ fn request(query: &Params) -> Result<Search> {
         },
         kind: given("type").map(str::parse::<Kind>).transpose()?,
         under: given("under").map(|under| under.trim_matches('/').to_owned()),
-        since: given("since").map(|date| time::parse_since("since", date, &TimeZone::UTC)).transpose()?,
+        since: given("since").map(|date| time::parse_since("since", date, &zone)).transpose()?,
         explain: true,
         ..Search::new(query.get("q"))
     })
@@ -108,8 +108,10 @@ fn render_hits(context: &ViewContext<'_>, words: &str, answer: &Answer) -> Marku
 }
 
 fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighter) -> Markup {
+    let (first, last) = hit.lines.split_once('-').unwrap_or((&hit.lines, &hit.lines));
+    let lines = if first == last { format!("line {first}") } else { format!("lines {first}–{last}") };
     let url = match &hit.chat {
-        Some(chat) => context.url(&format!("/chat/{}", encode(&format!("{}/{}", chat.host, chat.session)))),
+        Some(chat) => context.url(&format!("/chat/{}?line={first}", encode(&format!("{}/{}", chat.host, chat.session)))),
         None => context.memory_url(hit.path.name()),
     };
     let title = hit.chat.as_ref().map_or(hit.path.name(), |chat| chat.title.as_str());
@@ -120,9 +122,10 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
             @if let Some(replaced) = &hit.replaces { p.quiet { "in place of " (layout::memory_link(context, replaced)) ", which it supersedes" } }
             p.quiet {
                 @if let Some(chat) = &hit.chat { "conversation in " (chat.host) " · " }
-                "lines " (hit.lines) " · score " (format!("{:.2}", hit.score)) " · " (hit.age)
+                (lines) " · score " (format!("{:.2}", hit.score)) " · " (hit.age)
                 @if let Some(kind) = hit.kind { " · " (kind.as_str()) }
-                @if !hit.headings.is_empty() { " · " (hit.headings.join(" › ")) }
+                // The heading of a conversation is its title.
+                @if !hit.headings.is_empty() && hit.chat.is_none() { " · " (hit.headings.join(" › ")) }
             }
             pre.lines {
                 @for line in hit.text.lines().take(MAX_LINES) {

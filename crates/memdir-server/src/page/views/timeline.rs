@@ -49,8 +49,8 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     Ok(Page::reply("Timeline", "/timeline", body))
 }
 
-/// The changes that are undone at present, of changes newest first.
-fn undone(changes: &[Change]) -> HashSet<String> {
+/// The changes that are undone at present, of changes newest first. An undo is newer than what it takes back, so the newest changes suffice.
+pub(in crate::page) fn undone(changes: &[Change]) -> HashSet<String> {
     let mut cancelled: HashSet<String> = HashSet::new();
     for change in changes.iter().filter(|change| change.undoes.is_some()) {
         if !cancelled.contains(&change.id.0) {
@@ -165,5 +165,5 @@ fn after_undo(context: &ViewContext<'_>, undone: &Undone) -> Result<Reply> {
 pub(in crate::page) fn restore(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
     let path = MemoryPath::parse(form.get("name"))?;
     let saved = context.space.memdir.restore(&path, form.get("version"))?;
-    Ok(Reply::Redirect(context.memory_url(saved.path.name())))
+    Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(saved.path.name()))))
 }

@@ -10,7 +10,10 @@ use crate::{
     scope::Scope,
 };
 use memdir_chats::ArchivedChat;
-use memdir_core::{Clock as _, Error, Memdir, Result, ResumeCommand, SystemClock, internal::operations::ledger::TripwireCounts};
+use memdir_core::{
+    Clock as _, Error, Memdir, Result, ResumeCommand, SystemClock,
+    internal::{base::text::lines, operations::ledger::TripwireCounts},
+};
 use memdir_server::{
     ChatEnd, ChatRow, ChatText, ChatsView, HostFinding, HostFindings, HostRow, PageSource, RuleCondition, RuleRow, SettingRow,
 };
@@ -42,7 +45,9 @@ impl PageSource for LocalSource {
         let archive = chat_archive(&self.settings);
         let (chat, _) = archive.find_part(id)?;
         let text = archive.text(chat.host, &chat.key)?.unwrap_or_default();
-        Ok(ChatText { row: chat_row(&chat), text: chats::show::body(&text).to_owned() })
+        let body = chats::show::body(&text);
+        let first_line = lines(&text[..text.len() - body.len()]) + 1;
+        Ok(ChatText { row: chat_row(&chat), text: body.to_owned(), first_line })
     }
 
     fn left_off(&self) -> Result<Option<ChatEnd>> {
