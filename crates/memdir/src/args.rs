@@ -1328,8 +1328,9 @@ pub(crate) struct Mcp {
 /// Serve the memories of a team from a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Any number of replicas may serve one database; a proxy in front of them does TLS. People, groups, projects and
-tokens are managed with `memdir admin`. The path /readyz reports whether the database can be reached.
+Any number of replicas may serve one database; a proxy in front of them does
+TLS. People, groups, projects and tokens are managed with `memdir admin`. The
+path /readyz reports whether the database can be reached.
 
 Examples:
   DATABASE_URL=postgres://memdir@db/memdir memdir serve
@@ -1343,7 +1344,7 @@ pub(crate) struct Serve {
     /// Memory in MiB for open search indexes; beyond it, those used longest ago are closed
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Connections to the database for changes; as many again for reads
+    /// Connections to the database for changes; as many again for reads, and a quarter for tokens
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
     /// Serve only these tools
@@ -1504,9 +1505,10 @@ Examples:
     },
     /// Erase a person: their memories, versions, tokens and roles
     #[command(after_help = "\
-In memories that the person shared, the changes stay and get another name for the actor. Without --yes, the command
-only reports what would be erased. The receipt does not contain the name. Backups, and the search indexes on the
-disks of replicas, are not covered: delete the cache directory of each replica.
+In memories that the person shared, the changes stay and get another name for
+the actor. Without --yes, the command only reports what would be erased. The
+receipt does not contain the name. Backups are not covered. Replicas remove
+their search indexes of the person within ten minutes.
 
 Examples:
   memdir admin erase-person ada --tenant acme
@@ -1542,6 +1544,29 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
+    /// Build the search indexes of a tenant on this machine again
+    #[command(after_help = "\
+Each replica has indexes of its own below its cache directory: run this on each
+machine, as the user of the replica. Replicas may run meanwhile. Indexes of
+namespaces that no longer exist are removed, in all tenants.
+
+Examples:
+  memdir admin reindex --tenant acme
+  memdir admin reindex --namespace projects/shop --tenant acme")]
+    Reindex {
+        /// Only this namespace, such as `projects/shop` or `people/ada`
+        #[arg(long, value_name = "NAME")]
+        namespace: Option<String>,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+}
+
+impl Admin {
+    /// Returns whether the command uses the indexes of this machine.
+    pub(crate) fn uses_indexes(&self) -> bool {
+        matches!(self.what, AdminWhat::Reindex { .. })
+    }
 }
 
 /// The tenant that is managed.
