@@ -5,6 +5,7 @@ use crate::{
     team_server::{TeamDatabase, call},
 };
 use insta::assert_snapshot;
+use memdir_core::{Actor, FileEdit, Intent, MemoryPath, Role, Store as _, Verb};
 use memdir_postgres::MemberRole;
 use serde_json::json;
 
@@ -189,18 +190,32 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     let web = team.replica(&home, &[]);
     let search = |token: &str| call(&web, token, "memory_search", json!({ "query": "lighthouse" }));
     for (person, token) in &people {
-        call(&web, token, "memory_write", json!({ "path": "user/place", "content": format!("The lighthouse of {person}.\n") }));
+        // So many that a search writes an index.
+        let path = |n: usize| MemoryPath::parse(&format!("notes/m{n}.md")).unwrap();
+        let text = |n: usize| format!("{}\n", if n == 7 { format!("The lighthouse of {person}.") } else { format!("Shelf {n}.") });
+        let edit = |n: usize| FileEdit { path: path(n), bytes: Some(text(n).into()), role: Role::Memory };
+        let intent = Intent {
+            verb: Verb::Import,
+            actor: Actor { name: (*person).into(), session: None },
+            at: jiff::Timestamp::from_second(1_700_000_000).unwrap(),
+            undoes: None,
+            key: None,
+        };
+        let paths: Vec<MemoryPath> = (0..100).map(path).collect();
+        let store = team.store(&format!("people/{person}"));
+        store.change(&intent, &paths, &mut |_| Ok((0..100).map(edit).collect())).unwrap();
         assert!(search(token).contains(&format!("The lighthouse of {person}.")));
     }
     let before = indexes(&home);
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 4 files in 2 namespaces of acme");
+    assert_eq!(before.len(), 3);
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 files in 2 namespaces of acme");
     assert_eq!(indexes(&home), before, "the indexes of the replica were built again, and no others");
     for (person, token) in &people {
         assert!(search(token).contains(&format!("The lighthouse of {person}.")), "a running replica goes on with them");
     }
     // From nothing, as after the loss of a disk.
     std::fs::remove_dir_all(home.path(".cache/memdir/index")).unwrap();
-    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 2 files in 1 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 files in 1 namespaces of acme");
     assert_eq!(indexes(&home).len(), 1);
     assert_snapshot!(run(&["reindex", "--namespace", "people/cleo", "--tenant", "acme"]), @r#"
     -- stderr
@@ -208,12 +223,12 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     hint: the namespaces of acme: people/ada, people/ben
     -- exit 1
     "#);
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 4 files in 2 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 files in 2 namespaces of acme");
 
     // Erased people leave no index behind.
     assert!(run(&["erase-person", "ada", "--yes", "--tenant", "acme"]).contains("erased the person"));
     assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"
-    indexed 2 files in 1 namespaces of acme
+    indexed 100 files in 1 namespaces of acme
     removed 1 index of a namespace that no longer exists
     ");
     assert_eq!(indexes(&home).len(), 1);
