@@ -330,13 +330,10 @@ impl Database {
             self.block_on(async {
                 let session = self.read_session().await?;
                 let client = session.client()?;
-                let set = client.prepare_cached(sql::SET_TENANT).await?;
-                let own: [&(dyn ToSql + Sync); 1] = [&tenant];
                 // The transaction ends by a rollback, which is not waited for.
-                let begin = client.batch_execute(BEGIN_READ);
-                let (begun, (set, value)) = send_before(begin, send_before(client.execute(&set, &own), work(client))).await;
+                let begin = begin_read(tenant);
+                let (begun, value) = send_before(client.batch_execute(&begin), work(client)).await;
                 begun?;
-                set?;
                 value
             })
         })
@@ -390,8 +387,16 @@ async fn connect_once(config: &Config, tls: DatabaseTls) -> Result<Client, Failu
     Ok(LeaderFinder::new(config, tls).connect().await?.0)
 }
 
-/// Begins a transaction that reads one snapshot.
-pub(crate) const BEGIN_READ: &str = "begin isolation level repeatable read read only";
+/// Returns the statements that begin a transaction of a tenant that reads one snapshot. They are one message, because the server answers
+/// each message by itself, and each answer wakes a thread. A message of several statements has no parameters, so the name is
+/// in hexadecimal digits: no name can be anything but a name.
+pub(crate) fn begin_read(tenant: &str) -> String {
+    let digits: String = tenant.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "begin isolation level repeatable read read only;
+        select set_config('memdir.tenant', convert_from(decode('{digits}', 'hex'), 'UTF8'), true)"
+    )
+}
 
 /// Sends a request, and then others without waiting for the answer to the first. That answer does not wake the waiting thread: only the
 /// last one does.

@@ -1,7 +1,7 @@
 //! The caller behind a token: who it is, what it may do, and which namespaces its space has.
 
 use crate::{
-    database::{BEGIN_READ, Database, send_before},
+    database::{Database, begin_read, send_before},
     failure::Failure,
     people::{self, MemberRole, PersonAccess},
     space::NamespaceMount,
@@ -130,12 +130,10 @@ async fn find_once(database: &Database, key: &CallerKey, known: Option<&TeamCall
     }
     let session = database.lookup_session().await?;
     let client = session.client()?;
-    let (set, statement) = (client.prepare_cached(sql::SET_TENANT).await?, client.prepare_cached(sql).await?);
-    let (own, both): ([&(dyn ToSql + Sync); 1], [&(dyn ToSql + Sync); 2]) = ([&tenant], [&tenant, name]);
-    let row = client.query_opt(&statement, &both);
-    let (begun, (set, row)) = send_before(client.batch_execute(BEGIN_READ), send_before(client.execute(&set, &own), row)).await;
+    let statement = client.prepare_cached(sql).await?;
+    let (begin, both): (String, [&(dyn ToSql + Sync); 2]) = (begin_read(tenant), [&tenant, name]);
+    let (begun, row) = send_before(client.batch_execute(&begin), client.query_opt(&statement, &both)).await;
     begun?;
-    set?;
     let Some(row) = row? else { return Ok(None) };
     let revision: i64 = row.try_get("revision")?;
     let (connection, person, agent) = match key {
