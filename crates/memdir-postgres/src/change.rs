@@ -2,7 +2,7 @@
 
 use crate::{
     claim,
-    database::{Database, Pauses, Session},
+    database::{Database, Pauses, Session, send_before},
     failure::{Failure, FailureKind},
     history,
     proposals::{self, Acceptance},
@@ -42,14 +42,15 @@ pub(crate) struct ChangeJob<'a> {
     pub(crate) deadline: Deadline,
 }
 
-/// A locked namespace: its sequence and its place in the order before the change.
-type Locked = BTreeMap<String, (i64, i64)>;
-
-/// The locked namespaces, and those of them that are under review.
+/// The locked namespaces of a change.
 #[derive(Default)]
-pub(crate) struct LockedNamespaces {
-    locked: Locked,
+pub(crate) struct Locked {
+    /// Each with its sequence and its place in the order before the change.
+    namespaces: BTreeMap<String, (i64, i64)>,
+    /// Those of them that are under review.
     reviewed: BTreeSet<String>,
+    /// The server's clock when they were locked, in microseconds.
+    clock_us: i64,
 }
 
 /// How an attempt ended.
@@ -150,7 +151,7 @@ impl ChangeJob<'_> {
         plan: &mut Plan<'_>,
     ) -> Result<Attempt, Failure> {
         let client = session.client()?;
-        let (claimed, LockedNamespaces { locked, reviewed }) = self.lock(client, id, limit)?;
+        let (claimed, locked) = self.lock(client, id, limit)?;
         if let Some(earlier) = claimed.as_ref().or_else(|| unknown.map(|change| &change.id)) {
             let mut recorded = self.database.block_on(history::load(client, self.space, std::slice::from_ref(&earlier.0)))?;
             if let Some(change) = recorded.pop() {
@@ -183,7 +184,7 @@ impl ChangeJob<'_> {
         }
         let namespace = match &self.accepts {
             Some(_) => None,
-            None => proposals::reviewed_namespace(self.space, &writes, &reviewed)?,
+            None => proposals::reviewed_namespace(self.space, &writes, &locked.reviewed)?,
         };
         let done = match namespace {
             Some(namespace) => self.database.block_on(proposals::propose(client, &self.space.tenant, namespace, &change, &writes)),
@@ -198,14 +199,14 @@ impl ChangeJob<'_> {
     }
 
     /// Claims the idempotency key, then locks the namespaces. Returns the change that claimed the key earlier.
-    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, LockedNamespaces), Failure> {
+    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, Locked), Failure> {
         let work = async {
             let claimed = match self.key {
                 Some(key) => claim::claim(client, &self.space.tenant, key, id).await?,
                 None => None,
             };
             if claimed.is_some() {
-                return Ok((claimed, LockedNamespaces::default()));
+                return Ok((claimed, Locked::default()));
             }
             Ok((None, lock_namespaces(client, &self.space.tenant, &self.namespaces).await?))
         };
@@ -244,7 +245,7 @@ impl ChangeJob<'_> {
         for edit in &edits {
             let spot = self.space.spot(&edit.path)?;
             self.space.check_writable(&spot, &|| self.exists(client, &spot))?;
-            if !locked.contains_key(self.space.namespace(&spot)) {
+            if !locked.namespaces.contains_key(self.space.namespace(&spot)) {
                 let why = "its namespace is not locked for this change".into();
                 return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
             }
@@ -276,23 +277,26 @@ impl ChangeJob<'_> {
 }
 
 /// Locks namespaces in their order, and creates those that do not exist.
-pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &BTreeSet<String>) -> Result<LockedNamespaces, Failure> {
+pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &BTreeSet<String>) -> Result<Locked, Failure> {
     let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
-    let statement = client.prepare_cached(sql::LOCK).await?;
-    let mut rows = client.query(&statement, &[&tenant, &names]).await?;
+    let (statement, clock) = (client.prepare_cached(sql::LOCK).await?, client.prepare_cached(sql::CLOCK).await?);
+    let parameters: [&(dyn ToSql + Sync); 2] = [&tenant, &names];
+    // The server reads its clock when it has the locks.
+    let (rows, clock) = send_before(client.query(&statement, &parameters), client.query_one(&clock, &[])).await;
+    let mut rows = rows?;
     if rows.len() < names.len() {
         client.execute(sql::ADD_NAMESPACES, &[&tenant, &names]).await?;
-        rows = client.query(&statement, &[&tenant, &names]).await?;
+        rows = client.query(&statement, &parameters).await?;
     }
-    let mut all = LockedNamespaces::default();
+    let mut locked = Locked { clock_us: clock?.try_get(0)?, ..Locked::default() };
     for row in &rows {
         let namespace: String = row.try_get(0)?;
         if row.try_get(3)? {
-            all.reviewed.insert(namespace.clone());
+            locked.reviewed.insert(namespace.clone());
         }
-        all.locked.insert(namespace, (row.try_get(1)?, row.try_get(2)?));
+        locked.namespaces.insert(namespace, (row.try_get(1)?, row.try_get(2)?));
     }
-    Ok(all)
+    Ok(locked)
 }
 
 /// Refuses a file at the place of a folder, and a file in a folder at the place of a file: no directory could hold both.
@@ -332,12 +336,11 @@ async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[
     let tenant = &job.space.tenant;
     let touched: BTreeSet<&str> = writes.iter().map(|write| job.space.namespace(&write.spot)).collect();
     let namespaces: Vec<&str> = touched.into_iter().collect();
-    let next = |namespace: &str| locked.get(namespace).map_or(1, |(sequence, _)| sequence + 1);
+    let next = |namespace: &str| locked.namespaces.get(namespace).map_or(1, |(sequence, _)| sequence + 1);
     let sequences: Vec<i64> = namespaces.iter().map(|namespace| next(namespace)).collect();
     // After everything that is older in any of the namespaces, whatever the clock says.
-    let clock: i64 = client.query_one(&client.prepare_cached(sql::CLOCK).await?, &[]).await?.try_get(0)?;
-    let newest = namespaces.iter().filter_map(|namespace| locked.get(*namespace)).map(|(_, recorded)| *recorded).max().unwrap_or(0);
-    let recorded = clock.max(newest + 1);
+    let newest = namespaces.iter().filter_map(|namespace| locked.namespaces.get(*namespace)).map(|(_, recorded)| *recorded).max();
+    let recorded = locked.clock_us.max(newest.unwrap_or(0) + 1);
     let (at_ms, at_ns) = (change.at.as_millisecond(), i64::try_from(change.at.as_nanosecond()).unwrap_or(i64::MAX));
 
     let files: Vec<ChangedFile<'_>> = writes
@@ -377,7 +380,7 @@ async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[
     // Everything is prepared, so that the requests are sent in this order and the commit comes last. If one of them fails, the server
     // takes the commit as a rollback.
     let writing = prepared.iter().map(|(statement, parameters)| client.execute(statement, parameters));
-    let (written, committed) = tokio::join!(biased; futures_util::future::join_all(writing), client.batch_execute("commit"));
+    let (written, committed) = send_before(futures_util::future::join_all(writing), client.batch_execute("commit")).await;
     for written in written {
         written?;
     }

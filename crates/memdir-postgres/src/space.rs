@@ -27,6 +27,23 @@ impl NamespaceMount {
     }
 }
 
+impl NamespaceMount {
+    /// Creates the mount of a namespace of a team: of a person, an agent, a project or a group.
+    pub fn of_team(namespace: &str) -> Self {
+        let parts: Vec<&str> = namespace.split('/').collect();
+        match parts[..] {
+            ["people", _] => NamespaceMount::new("user", namespace),
+            ["people", _, "agents", agent] => NamespaceMount::new(&format!("agent/{agent}"), namespace),
+            ["groups", _] => NamespaceMount::new("team", namespace),
+            _ => {
+                let mut mount = NamespaceMount::new("", namespace);
+                mount.mount.closed.push(("agent".into(), "an agent's memory is accessible only with a token of that agent".into()));
+                mount
+            }
+        }
+    }
+}
+
 /// The mounts of one caller.
 #[derive(Debug)]
 pub(crate) struct Space {
@@ -123,7 +140,9 @@ impl Space {
     }
 }
 
-/// Returns the path by which callers know a namespace. It is not a directory.
+/// Returns the path by which callers know a namespace. It is not a directory. Indexes are shared by this path, so that no two namespaces
+/// have the same: a slash in the name of a tenant is written differently.
 pub(crate) fn root(tenant: &str, namespace: &str) -> PathBuf {
+    let tenant = tenant.replace('%', "%25").replace('/', "%2F");
     PathBuf::from(format!("postgres:{tenant}/{namespace}"))
 }

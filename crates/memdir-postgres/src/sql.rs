@@ -305,6 +305,8 @@ pub(crate) const PROJECTS_OF_PERSON: &str = "
 
 pub(crate) const HAS_TENANT: &str = "select 1 from memdir.tenants where tenant = $1";
 
+pub(crate) const NAMESPACES: &str = "select namespace from memdir.namespaces where tenant = $1 order by namespace";
+
 pub(crate) const HAS_MEMORIES: &str = "select 1 from memdir.documents where tenant = $1 limit 1";
 
 pub(crate) const ADD_TENANT: &str = "insert into memdir.tenants (tenant) values ($1) on conflict do nothing";

@@ -1,7 +1,7 @@
 //! The caller behind a token: who it is, what it may do, and which namespaces its space has.
 
 use crate::{
-    database::Database,
+    database::{Database, begin_read, send_before},
     failure::Failure,
     people::{self, MemberRole, PersonAccess},
     space::NamespaceMount,
@@ -36,7 +36,7 @@ impl TeamCaller {
     /// Returns the caller with this key, or `None` if the key is unknown or was revoked. May be awaited on any runtime. `known` is an
     /// earlier result, whose access is used if nothing in the tenant has changed since: then one round trip is enough.
     pub async fn find(database: &Database, key: &CallerKey, known: Option<Arc<TeamCaller>>) -> Result<Option<TeamCaller>> {
-        database.spawn(find(database.clone(), key.clone(), known)).await
+        database.look_up(find(database, key, known.as_deref())).await
     }
 
     /// Returns the actor of its changes. `memory_undo` undoes the last change of this actor, whichever replica made it.
@@ -50,21 +50,19 @@ impl TeamCaller {
         let projects = self.access.projects.keys().cloned().collect();
         let identity = TokenIdentity { person: self.person.clone(), agent: self.agent.clone(), projects };
         let own = format!("people/{}", person(&self.person)?);
-        let mut mounts = vec![NamespaceMount::new("user", &own)];
+        let mut mounts = vec![NamespaceMount::of_team(&own)];
         if let Some(agent) = &self.agent {
             let name = part("agent", &agent.replace(':', "-"))?;
-            mounts.push(NamespaceMount::new(&format!("agent/{name}"), &format!("{own}/agents/{name}")));
+            mounts.push(NamespaceMount::of_team(&format!("{own}/agents/{name}")));
         }
         let project = identity.project(project)?;
         let only_group = || self.access.groups.keys().next().filter(|_| self.access.groups.len() == 1);
         let group = project.and_then(|project| self.access.projects.get(project)).or_else(only_group);
         if let Some(project) = project {
-            let mut mount = NamespaceMount::new("", &format!("projects/{}", part("project", project)?));
-            mount.mount.closed.push(("agent".into(), "an agent's memory is accessible only with a token of that agent".into()));
-            mounts.push(self.with_role(mount, group));
+            mounts.push(self.with_role(NamespaceMount::of_team(&format!("projects/{}", part("project", project)?)), group));
         }
         if let Some(group) = group {
-            mounts.push(self.with_role(NamespaceMount::new("team", &format!("groups/{}", part("group", group)?)), Some(group)));
+            mounts.push(self.with_role(NamespaceMount::of_team(&format!("groups/{}", part("group", group)?)), Some(group)));
         }
         Ok(mounts)
     }
@@ -114,10 +112,10 @@ impl CallerKey {
     }
 }
 
-async fn find(database: Database, key: CallerKey, known: Option<Arc<TeamCaller>>) -> Result<Option<TeamCaller>, Failure> {
+async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, Failure> {
     // An idle connection may have been closed long ago, as by a restart of the server.
-    match find_once(&database, &key, known.as_deref()).await {
-        Err(failure) if failure.is_temporary() => find_once(&database, &key, known.as_deref()).await,
+    match find_once(database, key, known).await {
+        Err(failure) if failure.is_temporary() => find_once(database, key, known).await,
         done => done,
     }
 }
@@ -132,19 +130,12 @@ async fn find_once(database: &Database, key: &CallerKey, known: Option<&TeamCall
     if [tenant, name].iter().any(|name| name.contains('\0')) {
         return Ok(None);
     }
-    let session = database.read_session().await?;
+    let session = database.lookup_session().await?;
     let client = session.client()?;
-    let (set, statement) = (client.prepare_cached(sql::SET_TENANT).await?, client.prepare_cached(sql).await?);
-    let (own, both): ([&(dyn ToSql + Sync); 1], [&(dyn ToSql + Sync); 2]) = ([&tenant], [&tenant, name]);
-    // Sent in this order without waiting in between.
-    let (begun, set, row) = tokio::join!(
-        biased;
-        client.batch_execute("begin isolation level repeatable read read only"),
-        client.execute(&set, &own),
-        client.query_opt(&statement, &both)
-    );
+    let statement = client.prepare_cached(sql).await?;
+    let (begin, both): (String, [&(dyn ToSql + Sync); 2]) = (begin_read(tenant), [&tenant, name]);
+    let (begun, row) = send_before(client.batch_execute(&begin), client.query_opt(&statement, &both)).await;
     begun?;
-    set?;
     let Some(row) = row? else { return Ok(None) };
     let revision: i64 = row.try_get("revision")?;
     let (connection, person, agent) = match key {

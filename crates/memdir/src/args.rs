@@ -1345,7 +1345,7 @@ pub(crate) struct Serve {
     /// Memory in MiB for open search indexes; above it, the least recently used are closed
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Maximum number of database connections for changes; reads have as many of their own
+    /// Maximum number of database connections for changes; reads have as many of their own, token checks a quarter
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
     /// Serve only these tools
@@ -1522,8 +1522,8 @@ Examples:
     /// Erase a person: their memories, versions, tokens and roles
     #[command(after_help = "\
 In shared memories, the changes of the person stay, under another actor name. Without --yes, the command only
-reports what would be erased. The receipt does not contain the name. Backups, and the search indexes on the
-disks of replicas, are not covered: delete the cache directory of each replica.
+reports what would be erased. The receipt does not contain the name. Backups are not covered. Replicas remove
+their search indexes of the person within ten minutes.
 
 Examples:
   memdir admin erase-person ada --tenant acme
@@ -1559,6 +1559,29 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
+    /// Build the search indexes of a tenant on this machine again
+    #[command(after_help = "\
+Each replica has indexes of its own below its cache directory: run this on each
+machine, as the user of the replica. Replicas may run meanwhile. Indexes of
+namespaces that no longer exist are removed, in all tenants.
+
+Examples:
+  memdir admin reindex --tenant acme
+  memdir admin reindex --namespace projects/shop --tenant acme")]
+    Reindex {
+        /// Only this namespace, such as `projects/shop` or `people/ada`
+        #[arg(long, value_name = "NAME")]
+        namespace: Option<String>,
+        #[command(flatten)]
+        tenant: TenantArgs,
+    },
+}
+
+impl Admin {
+    /// Returns whether the command uses the indexes of this machine.
+    pub(crate) fn uses_indexes(&self) -> bool {
+        matches!(self.what, AdminWhat::Reindex { .. })
+    }
 }
 
 /// Decide about the proposed changes of a team server

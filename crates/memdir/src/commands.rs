@@ -120,6 +120,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
     let global = &args.global;
     let Some(command) = &args.command else { return space(status::run) };
     match command {
+        Command::Admin(args) if args.uses_indexes() => settings(move |settings, _| admin::reindex(args, settings)).writes().may_be_new(),
         Command::Admin(args) => nothing(move || admin::run(args, global)).writes(),
         Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, global, settings, scope)).writes().may_be_new(),
         Command::Bench(args) => nothing(move || bench::run(args, global.dir.as_deref(), output)).writes(),

@@ -20,6 +20,7 @@ mod install;
 mod loads;
 mod mounts;
 mod moved;
+mod namespace_indexes;
 mod output;
 mod project_records;
 mod prompt_section;

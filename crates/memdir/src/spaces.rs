@@ -7,7 +7,7 @@ use crate::{
     exit::Failure,
     loads,
     mounts::{self, kept_mount},
-    project_records,
+    namespace_indexes, project_records,
     scope::{Scope, narrowed},
 };
 use memdir_chats::{SearchedProject, SyncMemo, Syncer};
@@ -88,7 +88,14 @@ pub(crate) fn open_namespaces(
     let allow = config::secret_exceptions(&settings.file, &settings.config)?;
     let store = PostgresStore::open(database, tenant, mounts)?;
     let embedder = embedder_from(settings)?;
-    let of_mount = |info: &MountInfo| -> Arc<dyn Index> { Arc::new(index(&settings.cache, info, embedder.as_deref())) };
+    let of_mount = |info: &MountInfo| -> Arc<dyn Index> {
+        let index = index(&settings.cache, info, embedder.as_deref());
+        if let Some(mount) = mounts.iter().find(|mount| mount.mount.prefix == info.prefix) {
+            // Without a record, the index stays until the cache is deleted.
+            let _ = namespace_indexes::record(&settings.cache, index.root(), tenant, &mount.namespace);
+        }
+        Arc::new(index)
+    };
     let searcher = Searcher::pooled(&store, embedder.clone(), Arc::new(SystemClock), pool, of_mount).watching();
     Ok(Memdir::new(Arc::new(store), actor).with_allow_list(allow).with_searcher(searcher).with_recall_pool(pool))
 }

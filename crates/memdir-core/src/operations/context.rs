@@ -28,7 +28,7 @@ pub struct Context {
     pub key: Option<IdempotencyKey>,
     /// Parsed entrypoint pages, kept between saves.
     pub(crate) entrypoint_cache: Arc<EntrypointCache>,
-    /// The table of recall, of a store whose changes are numbered.
+    /// The table of recall, unless it is in a file.
     pub(crate) recall_cache: Arc<RecallCache>,
 }
 
@@ -49,9 +49,10 @@ impl Context {
 
     /// Returns the table that recalls are decided by. `cache` is the file for the cached table of a store on a disk.
     pub(crate) fn recall_table(&self, store: &dyn Store, cache: Option<&Path>) -> Result<Arc<RecallTable>> {
-        match store.sequence() {
-            Some(sequence) => self.recall_cache.current(store, sequence, self.clock.now()),
-            None => RecallTable::read(store, cache, self.clock.now()).map(Arc::new),
+        match (store.sequence(), cache) {
+            (Some(sequence), _) => self.recall_cache.current(store, sequence, self.clock.now()),
+            (None, Some(file)) => RecallTable::read(store, Some(file), self.clock.now()).map(Arc::new),
+            (None, None) => self.recall_cache.listed(store, self.clock.now()),
         }
     }
 

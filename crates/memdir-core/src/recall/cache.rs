@@ -1,5 +1,5 @@
 //! The table of a space in the memory of a server, caught up by the sequence of the store's changes. A store on a disk has none: there
-//! the stamps of all files are compared for every recall (see [`RecallTable::read`]).
+//! the stamps of all files are compared for every recall, and only changed files are read.
 
 use super::table::RecallTable;
 use crate::{
@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex, Weak},
 };
 
-/// The last table of a space whose changes are numbered.
+/// The last table of a space.
 #[derive(Default)]
 pub struct RecallCache {
     kept: Mutex<Option<KeptTable>>,
@@ -34,6 +34,15 @@ impl RecallCache {
             kept: Mutex::default(),
             pooled: Some(pool.join(weak.clone(), Path::new("recall"))),
         })
+    }
+
+    /// Returns the table of a store on a disk.
+    pub(crate) fn listed(&self, store: &dyn Store, now: Timestamp) -> Result<Arc<RecallTable>> {
+        let mut kept = lock_or_stop(&self.kept, || store.check_stopped())?;
+        let old = kept.take().map(|kept| kept.table).unwrap_or_default();
+        let table = old.refreshed(store, now)?;
+        *kept = Some(KeptTable { table: table.clone(), positions: Vec::new() });
+        Ok(table)
     }
 
     /// Returns the table with everything that is in the store now. Nothing is listed if nothing has changed.

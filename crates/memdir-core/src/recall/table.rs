@@ -33,6 +33,7 @@ use std::{
     collections::{HashMap, VecDeque},
     io::Write as _,
     path::Path,
+    sync::Arc,
 };
 
 /// The tripwires, pins and words of a space.
@@ -101,6 +102,17 @@ impl RecallTable {
             return Ok(RecallTable { is_memory, ..old });
         }
         old.updated(store, cache, &entries, &is_memory, now)
+    }
+
+    /// Returns the table of a store on a disk as it is now: this one if no file has changed.
+    pub(super) fn refreshed(self: &Arc<Self>, store: &dyn Store, now: Timestamp) -> Result<Arc<RecallTable>> {
+        let (entries, is_memory) = to_rows(store, store.list("")?.entries);
+        let view = self.bytes.view();
+        let is_same = view.rows() == entries.len() && self.is_memory == is_memory;
+        if is_same && entries.iter().enumerate().all(|(row, entry)| is_current(view, row, entry, false)) {
+            return Ok(self.clone());
+        }
+        self.updated(store, None, &entries, &is_memory, now).map(Arc::new)
     }
 
     /// Returns the table of these files, sorted by path, of a store with exact stamps; rows of this one that are still current are

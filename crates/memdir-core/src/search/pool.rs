@@ -26,11 +26,21 @@ struct OpenMembers {
     /// Counts uses, to order members by their last one.
     clock: u64,
     last_id: u64,
+    /// The bytes of all members.
+    total: u64,
     members: HashMap<u64, Member>,
     indexes: HashMap<IndexKey, Weak<dyn Any + Send + Sync>>,
 }
 
 impl OpenMembers {
+    /// Records the bytes of a member.
+    fn resize(&mut self, id: u64, bytes: u64) {
+        if let Some(member) = self.members.get_mut(&id) {
+            self.total = self.total - member.bytes + bytes;
+            member.bytes = bytes;
+        }
+    }
+
     fn shared<T: Any + Send + Sync>(&self, key: &IndexKey) -> Option<Arc<T>> {
         self.indexes.get(key)?.upgrade()?.downcast().ok()
     }
@@ -70,7 +80,7 @@ impl IndexPool {
 
     /// Returns an estimate of the bytes in use.
     pub fn bytes(&self) -> u64 {
-        self.open().members.values().map(|member| member.bytes).sum()
+        self.open().total
     }
 
     /// Returns the number of indexes and tables that are in memory.
@@ -115,14 +125,13 @@ impl IndexPool {
         let mut open = self.open();
         open.clock += 1;
         let now = open.clock;
-        if let Some(member) = open.members.get_mut(&id) {
-            (member.used, member.bytes) = (now, bytes);
-        }
-        let total: u64 = open.members.values().map(|member| member.bytes).sum();
-        if total <= self.limit {
+        let Some(member) = open.members.get_mut(&id) else { return };
+        member.used = now;
+        open.resize(id, bytes);
+        if open.total <= self.limit {
             return;
         }
-        let mut excess = total - self.limit;
+        let mut excess = open.total - self.limit;
         let mut oldest: Vec<(u64, u64, u64, Weak<dyn Unload>)> = open
             .members
             .iter()
@@ -138,8 +147,9 @@ impl IndexPool {
             // The lock of the pool is not held: a member that is dropped here leaves the pool.
             if of.upgrade().is_none_or(|member| member.try_unload()) {
                 excess = excess.saturating_sub(bytes);
-                if let Some(member) = self.open().members.get_mut(&id).filter(|member| member.used == used) {
-                    member.bytes = 0;
+                let mut open = self.open();
+                if open.members.get(&id).is_some_and(|member| member.used == used) {
+                    open.resize(id, 0);
                 }
             }
         }
@@ -167,7 +177,10 @@ impl PoolMember {
 
 impl Drop for PoolMember {
     fn drop(&mut self) {
-        let removed = self.pool.open().members.remove(&self.id);
+        let mut open = self.pool.open();
+        open.resize(self.id, 0);
+        let removed = open.members.remove(&self.id);
+        drop(open);
         drop(removed);
     }
 }

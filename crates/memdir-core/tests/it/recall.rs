@@ -291,15 +291,19 @@ fn the_table_in_its_file_answers_as_the_files_do() {
     let folder = tempfile::tempdir().expect("a scratch directory");
     let root = folder.path().join("memory");
     space(&folder, &LAB);
-    let store = FileStore::open(&[Mount::new("", &root, folder.path().join("journal"))]).expect("a store");
     // The stamps of the files are old enough to be trusted.
     let later = SystemClock.now() + jiff::SignedDuration::from_hours(1);
-    let memdir = Memdir::with_clock(Arc::new(store), Actor { name: "ada".into(), session: None }, Arc::new(FixedClock(later)));
+    let open = || {
+        let store = FileStore::open(&[Mount::new("", &root, folder.path().join("journal"))]).expect("a store");
+        Memdir::with_clock(Arc::new(store), Actor { name: "ada".into(), session: None }, Arc::new(FixedClock(later)))
+    };
+    let memdir = open();
     let cache = folder.path().join("cache/table");
-    let explain = |message: &str, cache: Option<&std::path::Path>| {
+    let explain_in = |memdir: &Memdir, message: &str, cache: Option<&std::path::Path>| {
         let request = Recall { message: Some(message), cache, ..Recall::default() };
         memdir.explain_recall(&request, None).expect("an explanation")
     };
+    let explain = |message: &str, cache: Option<&std::path::Path>| explain_in(&memdir, message, cache);
     let check = |step: &str, expected: &[&str]| {
         let messages = [
             "calibrate the spectrometer with the argon lamp",
@@ -309,7 +313,9 @@ fn the_table_in_its_file_answers_as_the_files_do() {
         ];
         let mut recalled = Vec::new();
         for message in messages {
-            let fresh = explain(message, None);
+            let fresh = explain_in(&open(), message, None);
+            // By the table that a server keeps in memory.
+            assert_eq!(explain(message, None), fresh, "{step}: {message}");
             // Once to bring the table up to date, once by the table as it is in its file.
             assert_eq!(explain(message, Some(&cache)), fresh, "{step}: {message}");
             assert_eq!(explain(message, Some(&cache)), fresh, "{step}: {message}");

@@ -328,7 +328,11 @@ impl McpService {
             .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
             .with_cancellation_token(server.shutdown.clone());
         let for_sessions = server.clone();
-        let service = StreamableHttpService::new(move || Ok(McpSession::new(for_sessions.clone())), sessions.clone(), config);
+        let service = StreamableHttpService::new(
+            move || Ok(McpSession::new(for_sessions.clone()).with_sessions(has_sessions)),
+            sessions.clone(),
+            config,
+        );
         McpService { server, sessions, service }
     }
 

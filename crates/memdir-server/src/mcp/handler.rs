@@ -37,6 +37,22 @@ impl ServerHandler for McpSession {
         }
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut info = self.negotiate_initialize(&request)?;
+        // A client of the older lifecycle is notified in its session. Those of the newer one open a stream, and do not initialize.
+        if !self.has_sessions
+            && let Some(resources) = &mut info.capabilities.resources
+        {
+            (resources.subscribe, resources.list_changed) = (None, None);
+        }
+        Ok(info)
+    }
+
     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(self.server.tools().to_vec()))
     }

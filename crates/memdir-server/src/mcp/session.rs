@@ -33,6 +33,8 @@ const MAX_ACTOR_CHARS: usize = 64;
 pub(crate) struct McpSession {
     pub(super) server: Arc<McpServer>,
     id: String,
+    /// Whether clients have sessions, in which those of the older lifecycle are notified.
+    pub(super) has_sessions: bool,
     /// The subscribed URIs: normalized, and as the client wrote them.
     subscribed: Arc<Mutex<HashMap<String, String>>>,
     /// Receivers of accepted subscriptions that have not started to listen.
@@ -50,6 +52,7 @@ impl McpSession {
         McpSession {
             server,
             id: random_id(),
+            has_sessions: true,
             subscribed: Arc::default(),
             accepted: Mutex::default(),
             is_notifying: AtomicBool::new(false),
@@ -57,6 +60,11 @@ impl McpSession {
             _end_on_drop: ended.clone().drop_guard(),
             ended,
         }
+    }
+
+    /// Answers requests without sessions if `has_sessions` is false.
+    pub(crate) fn with_sessions(self, has_sessions: bool) -> Self {
+        McpSession { has_sessions, ..self }
     }
 
     /// Returns the actor of a request, and whether it identifies a single conversation.

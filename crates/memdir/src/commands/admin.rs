@@ -1,6 +1,9 @@
 //! `memdir admin`: manages the database of a team server. Each command is one transaction, which all replicas notice at once.
 
+mod reindex;
 mod tenant_data;
+
+pub(super) use reindex::run as reindex;
 
 use crate::{
     args::{
@@ -72,6 +75,9 @@ pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failur
         AdminWhat::ErasePerson { person, yes, tenant } => tenant_data::erase_person(person, *yes, &Managed::open(tenant)?),
         AdminWhat::Export { file, tenant } => tenant_data::export(file, &Managed::open(tenant)?),
         AdminWhat::Import { file, tenant } => tenant_data::import(file, &Managed::connect(tenant)?),
+        AdminWhat::Reindex { .. } => {
+            Err(Failure::Usage { message: "reindex needs the settings".into(), hint: "this is a bug in memdir; please report it".into() })
+        }
     }
 }
 

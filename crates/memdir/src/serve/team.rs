@@ -6,6 +6,7 @@ use crate::{
     args::{DatabaseArgs, Serve},
     config::{self, Settings},
     exit::Failure,
+    namespace_indexes,
 };
 use memdir_core::{
     Error, IndexPool,
@@ -13,10 +14,12 @@ use memdir_core::{
 };
 use memdir_postgres::{Database, DatabaseSettings};
 use memdir_server::{HttpOptions, ToolCatalog, ToolFilter};
-use std::{io::Write as _, path::Path, sync::Arc, time::Duration};
+use std::{io::Write as _, path::Path, sync::Arc, thread, time::Duration};
 
 /// A namespace with at least this many memories to index is reported in the log.
 const REPORTED_FILES: usize = 100;
+/// The pause between two looks for indexes of removed namespaces.
+const REMOVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 /// The number of memories between two lines of the log.
 const REPORT_EVERY: usize = 500;
 
@@ -27,6 +30,7 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
     let connections = args.connections;
     let database = connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
     let pool = IndexPool::new(args.index_memory << 20, report_progress);
+    remove_outdated_indexes(&database, settings);
     let callers = TeamCallers::new(database, pool, settings, filter);
     let options = HttpOptions {
         callers: Some(Arc::new(callers)),
@@ -44,6 +48,22 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
         let _ = writeln!(std::io::stderr(), "memdir: serving http://{address}/mcp");
     });
     served.map_err(to_failure)
+}
+
+/// Removes the indexes of namespaces that were removed, now and from time to time: they contain texts.
+fn remove_outdated_indexes(database: &Database, settings: &Settings) {
+    let (database, cache) = (database.clone(), settings.cache.clone());
+    let work = move || {
+        loop {
+            // What fails, such as while the database is restarted, is done the next time.
+            if let Ok(removed @ 1..) = namespace_indexes::remove_outdated(&cache, &database) {
+                let _ = writeln!(std::io::stderr(), "memdir: removed {removed} indexes of namespaces that no longer exist");
+            }
+            thread::sleep(REMOVE_INDEXES_EVERY);
+        }
+    };
+    // Without the thread, `memdir admin reindex` removes them.
+    let _ = thread::Builder::new().name("memdir-indexes".into()).spawn(work);
 }
 
 /// Returns how the database of the command line or the environment is used.

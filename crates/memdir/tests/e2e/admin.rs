@@ -1,7 +1,13 @@
 //! `memdir admin`: the schema, tenants, people, groups, projects and tokens of a team server.
 
-use crate::{home::Home, team_server::TeamDatabase};
+use crate::{
+    home::Home,
+    team_server::{TeamDatabase, call},
+};
 use insta::assert_snapshot;
+use memdir_core::{Actor, FileEdit, Intent, MemoryPath, Role, Store as _, Verb};
+use memdir_postgres::MemberRole;
+use serde_json::json;
 
 #[test]
 fn a_team_is_set_up_from_nothing() {
@@ -145,9 +151,9 @@ fn a_team_is_set_up_from_nothing() {
 fn the_memories_of_a_tenant_are_removed_only_on_request() {
     let Some(team) = TeamDatabase::new() else { return };
     let home = Home::new();
-    let token = team.token("ada", memdir_postgres::MemberRole::Writer);
+    let token = team.token("ada", MemberRole::Writer);
     let web = team.replica(&home, &[]);
-    crate::team_server::call(&web, &token, "memory_write", serde_json::json!({ "path": "plan", "content": "x" }));
+    call(&web, &token, "memory_write", json!({ "path": "plan", "content": "x" }));
     let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
     assert_snapshot!(run(&["tenant", "remove", "acme"]), @r#"
     -- stderr
@@ -156,6 +162,82 @@ fn the_memories_of_a_tenant_are_removed_only_on_request() {
     -- exit 1
     "#);
     assert_snapshot!(run(&["tenant", "remove", "acme", "--with-memories"]), @"removed tenant acme");
-    let gone = crate::team_server::try_call(web.address, &token, "memory_read", &serde_json::json!({}));
+    let gone = crate::team_server::try_call(web.address, &token, "memory_read", &json!({}));
     assert_eq!(gone, None);
+}
+
+/// The names of the index directories on a machine.
+fn indexes(home: &Home) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(home.path(".cache/memdir/index")) else { return Vec::new() };
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn indexes_are_built_again_and_removed_with_their_namespaces() {
+    let Some(team) = TeamDatabase::new() else { return };
+    let home = Home::new();
+    let people = ["ada", "ben"].map(|person| (person, team.token(person, MemberRole::Writer)));
+    let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 0 files in 0 namespaces of acme");
+    // An index of files on the same machine, which is none of a namespace.
+    home.put("own.md", "about harbours\n");
+    home.ok(&["index"]);
+    let own = indexes(&home);
+    assert_eq!(own.len(), 1);
+
+    let web = team.replica(&home, &[]);
+    let search = |token: &str| call(&web, token, "memory_search", json!({ "query": "lighthouse" }));
+    for (person, token) in &people {
+        // So many that a search writes an index.
+        let path = |n: usize| MemoryPath::parse(&format!("notes/m{n}.md")).unwrap();
+        let text = |n: usize| format!("{}\n", if n == 7 { format!("The lighthouse of {person}.") } else { format!("Shelf {n}.") });
+        let edit = |n: usize| FileEdit { path: path(n), bytes: Some(text(n).into()), role: Role::Memory };
+        let intent = Intent {
+            verb: Verb::Import,
+            actor: Actor { name: (*person).into(), session: None },
+            at: jiff::Timestamp::from_second(1_700_000_000).unwrap(),
+            undoes: None,
+            key: None,
+        };
+        let paths: Vec<MemoryPath> = (0..100).map(path).collect();
+        let store = team.store(&format!("people/{person}"));
+        store.change(&intent, &paths, &mut |_| Ok((0..100).map(edit).collect())).unwrap();
+        assert!(search(token).contains(&format!("The lighthouse of {person}.")));
+    }
+    let before = indexes(&home);
+    assert_eq!(before.len(), 3);
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 files in 2 namespaces of acme");
+    assert_eq!(indexes(&home), before, "the indexes of the replica were built again, and no others");
+    for (person, token) in &people {
+        assert!(search(token).contains(&format!("The lighthouse of {person}.")), "a running replica goes on with them");
+    }
+    // From nothing, as after the loss of a disk.
+    std::fs::remove_dir_all(home.path(".cache/memdir/index")).unwrap();
+    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 files in 1 namespaces of acme");
+    assert_eq!(indexes(&home).len(), 1);
+    assert_snapshot!(run(&["reindex", "--namespace", "people/cleo", "--tenant", "acme"]), @r#"
+    -- stderr
+    error: namespace "people/cleo" not found
+    hint: the namespaces of acme: people/ada, people/ben
+    -- exit 1
+    "#);
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 files in 2 namespaces of acme");
+
+    // Erased people leave no index behind.
+    assert!(run(&["erase-person", "ada", "--yes", "--tenant", "acme"]).contains("erased the person"));
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"
+    indexed 100 files in 1 namespaces of acme
+    removed 1 index of a namespace that no longer exists
+    ");
+    assert_eq!(indexes(&home).len(), 1);
+    // A replica removes them by itself.
+    assert_snapshot!(run(&["tenant", "remove", "acme", "--with-memories"]), @"removed tenant acme");
+    drop(web);
+    home.ok(&["index"]);
+    let _web = team.replica(&home, &[]);
+    while indexes(&home) != own {
+        std::thread::yield_now();
+    }
 }

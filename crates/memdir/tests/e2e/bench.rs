@@ -112,5 +112,7 @@ fn a_server_is_measured_beside_the_library() {
     }
     assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
     assert!(rows.iter().all(|row| row["per_second"].as_f64().unwrap() > 0.0 && row["p50_ms"].as_f64().unwrap() > 0.0), "{printed:#}");
+    let compared = |row: &serde_json::Value| row["http_ratio"].as_f64().is_some_and(|ratio| ratio > 0.0);
+    assert!(rows.iter().all(|row| compared(row) == (row["target"] == "server")), "{printed:#}");
     assert_eq!(files_below(&home.path("home")).iter().filter(|name| name.contains("topic-") || name.contains("bench/")).count(), 0);
 }

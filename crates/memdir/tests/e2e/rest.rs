@@ -1,13 +1,59 @@
-//! The REST API of `memdir mcp --http`: every route with whole outputs, conditional requests, pages, changes, idempotent retries.
+//! The REST API of `memdir mcp --http` and of `memdir serve`: every route with whole outputs, conditional requests, pages, changes,
+//! idempotent retries. Both servers give the same answers.
 
 use crate::{
     home::Home,
+    team_server::TeamDatabase,
     web::{HttpClient, Reply, Web},
 };
 use insta::assert_snapshot;
+use memdir_postgres::MemberRole;
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write as _, thread};
+
+/// A server of one memory, on files or on PostgreSQL.
+struct MemoryServer {
+    web: Web,
+    token: Option<String>,
+    team: Option<TeamDatabase>,
+    home: Home,
+}
+
+impl MemoryServer {
+    /// Runs a test on files, and on PostgreSQL if there is one.
+    fn on_each(test: impl Fn(&mut MemoryServer)) {
+        let home = Home::new();
+        let files = MemoryServer { web: Web::start(&home, &[]), token: None, team: None, home };
+        let team = TeamDatabase::new().map(|team| {
+            let home = Home::new();
+            let token = Some(team.token("ada", MemberRole::Writer));
+            MemoryServer { web: team.replica(&home, &[]), token, team: Some(team), home }
+        });
+        for mut served in [Some(files), team].into_iter().flatten() {
+            insta::allow_duplicates! { test(&mut served) }
+        }
+    }
+
+    /// Starts another server of the same memory: a process on the same files, or a replica.
+    fn another(&self) -> Web {
+        match &self.team {
+            None => Web::start(&self.home, &[]),
+            Some(team) => team.replica(&self.home, &[]),
+        }
+    }
+
+    fn api(&self) -> Api {
+        self.api_of(&self.web)
+    }
+
+    fn api_of(&self, web: &Web) -> Api {
+        match &self.token {
+            None => Api::new(web),
+            Some(token) => Api::with_token(web, token),
+        }
+    }
+}
 
 /// A client of the API, and what was said so far.
 pub(crate) struct Api {
@@ -71,7 +117,9 @@ impl Api {
     pub(crate) fn transcript(&mut self) -> String {
         let log = Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+Z").unwrap().replace_all(&self.log, "[TIME]").into_owned();
         let log =
-            Regex::new(r#"[0-9a-f]{16}\.[a-z0-9]{8}(-[0-9a-f]{16}\.[a-z0-9]{8})*"#).unwrap().replace_all(&log, "[CURSOR]").into_owned();
+            Regex::new(r#"[0-9a-f]{16}\.[a-z0-9]{1,8}(-[0-9a-f]{16}\.[a-z0-9]{1,8})*"#).unwrap().replace_all(&log, "[CURSOR]").into_owned();
+        // A team server says by which token a change was made.
+        let log = Regex::new(r#"("created_by":\{"name":"ada"),"session":"[0-9a-f]{12}""#).unwrap().replace_all(&log, "$1").into_owned();
         let ids = Regex::new(r#"("(?:change_id|id|undoes|undone_change_id)":"|change |redo )([a-z0-9]{8})\b"#).unwrap();
         let ids = ids.replace_all(&log, |found: &Captures<'_>| {
             let next = self.ids.len() + 1;
@@ -83,9 +131,11 @@ impl Api {
 
 #[test]
 fn every_route_answers() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
-    let mut api = Api::new(&web);
+    MemoryServer::on_each(every_route_answers_on);
+}
+
+fn every_route_answers_on(served: &mut MemoryServer) {
+    let mut api = served.api();
     let text = "---\ndescription: when to deploy\n---\nNever deploy on Fridays.\n";
     api.step("PUT", "/v1/memories/notes/deploy", &[], Some(json!({ "content": text })));
     api.step("GET", "/v1/memories/notes/deploy", &[], None);
@@ -149,16 +199,20 @@ fn every_route_answers() {
     let prompt = api.ask("GET", "/v1/prompt", None);
     assert_eq!(prompt.0, 200);
     assert!(prompt.1["text"].as_str().unwrap().contains("howto/deploy"), "{prompt:?}");
-    assert_eq!(home.files(), ["MEMORY.md", "howto/deploy.md", "notes/new.md"]);
+    if served.team.is_none() {
+        assert_eq!(served.home.files(), ["MEMORY.md", "howto/deploy.md", "notes/new.md"]);
+    }
     let dated = json!({ "content": "---\ncreated: 2026-01-31\n---\nx\n" });
     assert_eq!(api.ask("PUT", "/v1/memories/dated", Some(&dated)).1["created_at"], "2026-01-31T00:00:00Z");
 }
 
 #[test]
 fn a_change_may_depend_on_the_version() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
-    let mut api = Api::new(&web);
+    MemoryServer::on_each(a_change_may_depend_on_the_version_on);
+}
+
+fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
+    let mut api = served.api();
     let put = |content: &str| Some(json!({ "content": content }));
     let first = api.step("PUT", "/v1/memories/a", &[("If-None-Match", "*")], put("one"));
     let etag = format!("{:?}", first["memory_version_id"].as_str().unwrap());
@@ -222,12 +276,15 @@ fn a_change_may_depend_on_the_version() {
 
 #[test]
 fn lists_have_pages_and_folders() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
+    MemoryServer::on_each(lists_have_pages_and_folders_on);
+}
+
+fn lists_have_pages_and_folders_on(served: &mut MemoryServer) {
+    let mut api = served.api();
     for name in ["a", "b/one", "b/two", "b/deep/three", "c"] {
-        home.put(&format!("{name}.md"), format!("about {name}\n"));
+        let (status, _) = api.ask("PUT", &format!("/v1/memories/{name}"), Some(&json!({ "content": format!("about {name}\n") })));
+        assert_eq!(status, 201);
     }
-    let mut api = Api::new(&web);
     let mut paths = |query: &str| {
         let (status, body) = api.ask("GET", &format!("/v1/memories{query}"), None);
         assert_eq!(status, 200, "{body}");
@@ -250,7 +307,7 @@ fn lists_have_pages_and_folders() {
         all.push(paths);
         // A page that is no longer there begins where it would be.
         if page.is_empty() {
-            std::fs::remove_file(home.memory("b/deep/three.md")).unwrap();
+            assert_eq!(served.api().ask("DELETE", "/v1/memories/b/deep/three", None).0, 200);
         }
         page = next;
         if page.is_empty() {
@@ -279,20 +336,26 @@ fn lists_have_pages_and_folders() {
 /// Pages of changes and the stream together are the history, each change once, whichever process made it.
 #[test]
 fn changes_are_read_from_a_cursor_and_streamed() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
-    let mut api = Api::new(&web);
+    MemoryServer::on_each(changes_are_read_from_a_cursor_and_streamed_on);
+}
+
+fn changes_are_read_from_a_cursor_and_streamed_on(served: &mut MemoryServer) {
+    let (mut api, another) = (served.api(), served.another());
+    let mut other = served.api_of(&another);
     assert_eq!(api.ask("GET", "/v1/changes", None).1, json!({ "data": [], "cursor": "0" }));
     api.ask("PUT", "/v1/memories/a", Some(&json!({ "content": "one" })));
-    home.ok(&["write", "b", "two"]);
+    other.ask("PUT", "/v1/memories/b", Some(&json!({ "content": "two" })));
     let (_, page) = api.ask("GET", "/v1/changes?limit=1", None);
     let cursor = page["cursor"].as_str().unwrap().to_owned();
     let (_, rest) = api.ask("GET", &format!("/v1/changes?after={cursor}"), None);
     let path = |page: &Value| page["data"][0]["memories"][0]["path"].as_str().unwrap().to_owned();
     assert_eq!((path(&page), path(&rest), rest["data"].as_array().unwrap().len()), ("a.md".into(), "b.md".into(), 1));
 
-    let mut stream = web.connect();
-    stream.head("GET", "/v1/changes/stream", &[("Last-Event-ID", &cursor)], None);
+    let mut stream = served.web.connect();
+    let bearer = served.token.as_ref().map(|token| format!("Bearer {token}"));
+    let mut headers = vec![("Last-Event-ID", cursor.as_str())];
+    headers.extend(bearer.as_deref().map(|bearer| ("Authorization", bearer)));
+    stream.head("GET", "/v1/changes/stream", &headers, None);
     assert_eq!(stream.reply_head().header("content-type"), Some("text/event-stream"));
     let mut event = || loop {
         let chunk = stream.chunk();
@@ -303,7 +366,7 @@ fn changes_are_read_from_a_cursor_and_streamed() {
     };
     let (id, missed) = event();
     assert_eq!((&missed, id.as_str()), (&rest["data"][0], rest["cursor"].as_str().unwrap()));
-    home.ok(&["delete", "b"]);
+    other.ask("DELETE", "/v1/memories/b", None);
     let (id, deleted) = event();
     assert_eq!((&deleted["verb"], &deleted["memories"][0]["operation"]), (&json!("delete"), &json!("deleted")));
     assert_eq!(api.ask("GET", &format!("/v1/changes?after={id}"), None).1, json!({ "data": [], "cursor": id }));
@@ -317,14 +380,17 @@ fn changes_are_read_from_a_cursor_and_streamed() {
         (status, expired["detail"].as_str().unwrap()),
         (422, "cursor: it is too old, or from another memory; list the memories again and start with a new cursor")
     );
-    assert!(web.end().success(), "an open stream does not keep the server from ending");
+    let ended = std::mem::replace(&mut served.web, another).end();
+    assert!(ended.success(), "an open stream does not keep the server from ending");
 }
 
 #[test]
 fn a_repeated_request_is_carried_out_once() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
-    let mut api = Api::new(&web);
+    MemoryServer::on_each(a_repeated_request_is_carried_out_once_on);
+}
+
+fn a_repeated_request_is_carried_out_once_on(served: &mut MemoryServer) {
+    let mut api = served.api();
     for _ in 0..2 {
         api.step("PUT", "/v1/memories/a", &[("Idempotency-Key", "1"), ("If-None-Match", "*")], Some(json!({ "content": "See b.\n" })));
     }
@@ -375,20 +441,24 @@ fn a_repeated_request_is_carried_out_once() {
     DELETE /v1/memories/none Idempotency-Key: 
       400 {"type":"invalid_request_error","title":"Bad Request","status":400,"detail":"header idempotency-key must have 1 to 255 ASCII characters without spaces","hint":"See /v1/openapi.json for what is accepted."}
     "##);
-    // Another process reads the keys from the journal.
-    drop(web);
-    let web = Web::start(&home, &[]);
-    let again = Api::new(&web).send("POST", "/v1/append", &[("Idempotency-Key", "2")], Some(&json!({ "path": "a", "content": "[[b]]" })));
+    // Another process reads the keys from the journal, or from the database.
+    let another = served.another();
+    let again =
+        served.api_of(&another).send("POST", "/v1/append", &[("Idempotency-Key", "2")], Some(&json!({ "path": "a", "content": "[[b]]" })));
     assert_eq!((again.status, again.header("idempotency-replayed")), (200, Some("true")), "{again:?}");
-    assert_eq!(home.text("a.md"), "See b.\n[[c]]\n");
+    assert_eq!(api.ask("GET", "/v1/memories/a", None).1["content"], "See b.\n[[c]]\n");
 }
 
 /// Twenty clients send the same request at once: one change, the same answer for all.
 #[test]
 fn concurrent_retries_make_one_change_and_no_conflict() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
-    home.ok(&["write", "moved", "x"]);
+    MemoryServer::on_each(concurrent_retries_make_one_change_and_no_conflict_on);
+}
+
+fn concurrent_retries_make_one_change_and_no_conflict_on(served: &mut MemoryServer) {
+    let another = served.another();
+    let webs = [&served.web, &another];
+    assert_eq!(served.api().ask("PUT", "/v1/memories/moved", Some(&json!({ "content": "x" }))).0, 201);
     let requests = [
         ("POST", "/v1/append", json!({ "path": "a", "content": "once" })),
         ("POST", "/v1/move", json!({ "from": "moved", "to": "there" })),
@@ -396,38 +466,44 @@ fn concurrent_retries_make_one_change_and_no_conflict() {
         ("POST", "/v1/undo", json!({})),
     ];
     for (n, (method, path, body)) in requests.iter().enumerate() {
-        let send = || {
+        let send = |client: usize| {
             let body = Some(body).filter(|body| !body.is_null());
-            let reply = Api::new(&web).send(method, path, &[("Idempotency-Key", &n.to_string())], body);
+            let reply = served.api_of(webs[client % 2]).send(method, path, &[("Idempotency-Key", &n.to_string())], body);
             assert!(reply.status < 300, "{method} {path}: {reply:?}");
             let reply: Value = serde_json::from_str(&reply.body).unwrap();
             reply["change_id"].as_str().or(reply["change"]["id"].as_str()).unwrap().to_owned()
         };
         let ids: Vec<String> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..20).map(|_| scope.spawn(send)).collect();
+            let threads: Vec<_> = (0..20).map(|client| scope.spawn(move || send(client))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(ids.iter().all(|id| *id == ids[0]), "{path}: {ids:?}");
     }
-    assert_eq!((home.text("a.md"), home.files()), ("once\n".into(), vec!["MEMORY.md".into(), "a.md".into(), "there.md".into()]));
-    let (_, changes) = Api::new(&web).ask("GET", "/v1/changes", None);
+    let mut api = served.api();
+    assert_eq!(api.ask("GET", "/v1/memories/a", None).1["content"], "once\n");
+    let (_, listed) = api.ask("GET", "/v1/memories", None);
+    let paths: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|memory| memory["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["a.md", "there.md"]);
+    let (_, changes) = api.ask("GET", "/v1/changes", None);
     assert_eq!(changes["data"].as_array().unwrap().len(), 5);
 }
 
 /// Twenty writers replace what they read: exactly one wins each round, and the others are told.
 #[test]
 fn of_twenty_writers_with_the_same_version_one_wins() {
-    let home = Home::new();
-    let web = Web::start(&home, &[]);
-    let mut api = Api::new(&web);
+    MemoryServer::on_each(of_twenty_writers_with_the_same_version_one_wins_on);
+}
+
+fn of_twenty_writers_with_the_same_version_one_wins_on(served: &mut MemoryServer) {
+    let mut api = served.api();
     api.ask("PUT", "/v1/memories/a", Some(&json!({ "content": "round 0" })));
     for round in 1..=5 {
         let etag = api.send("GET", "/v1/memories/a", &[], None).header("etag").unwrap().to_owned();
         let statuses: Vec<u16> = thread::scope(|scope| {
             let write = |n: usize| {
-                let (web, etag) = (&web, &etag);
+                let (served, etag) = (&*served, &etag);
                 let body = json!({ "content": format!("round {round} by {n}") });
-                move || Api::new(web).send("PUT", "/v1/memories/a", &[("If-Match", etag)], Some(&body)).status
+                move || served.api().send("PUT", "/v1/memories/a", &[("If-Match", etag)], Some(&body)).status
             };
             let threads: Vec<_> = (0..20).map(|n| scope.spawn(write(n))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

@@ -1,6 +1,13 @@
 //! Callers of the REST API: no route shows one caller what belongs to another, and every limit of a server applies to every route.
 
-use crate::{home::Home, mcp_callers::token, rest::Api, web::Web};
+use crate::{
+    home::Home,
+    mcp_callers::token,
+    rest::Api,
+    team_server::{TENANT, TeamDatabase},
+    web::Web,
+};
+use memdir_postgres::MemberRole;
 use serde_json::{Value, json};
 
 /// Requests of every route about the memory `user/private` of another person, with a text that only that person knows.
@@ -33,6 +40,44 @@ fn no_route_shows_another_callers_memory() {
     let (bob, _) = token(&home, &["bob", "shop"]);
     let web = Web::start(&home, &[]);
     let (mut ada, mut bob) = (Api::with_token(&web, &ada), Api::with_token(&web, &bob));
+    see_nothing(&home, &mut ada, &mut bob, "same");
+    share_a_project(&mut ada, &mut bob);
+}
+
+#[test]
+fn no_route_of_a_team_server_shows_another_persons_or_tenants_memory() {
+    let Some(team) = TeamDatabase::new() else { return };
+    let (ada, bob) = (team.token("ada", MemberRole::Writer), team.token("bob", MemberRole::Writer));
+    // The same names in another tenant.
+    let database = team.database();
+    database.create_tenant("globex").unwrap();
+    for person in ["ada", "eve"] {
+        database.add_person("globex", person).unwrap();
+    }
+    database.add_group("globex", "backend").unwrap();
+    database.add_project("globex", "shop", "backend").unwrap();
+    database.set_member("globex", "backend", "ada", MemberRole::Admin).unwrap();
+    let [other_ada, eve] = ["ada", "eve"].map(|person| database.add_token("globex", person, None).unwrap().1);
+    assert_ne!(TENANT, "globex");
+    let homes = [Home::new(), Home::new()];
+    let replicas = homes.each_ref().map(|home| team.replica(home, &[]));
+    // Each of the others asks another replica than the one that was written to.
+    for (key, other) in [("1", &bob), ("2", &other_ada), ("3", &eve)] {
+        let (mut ada, mut other) = (Api::with_token(&replicas[0], &ada), Api::with_token(&replicas[1], other));
+        see_nothing(&homes[0], &mut ada, &mut other, key);
+        for name in ["own", "private"] {
+            assert_eq!(ada.ask("DELETE", &format!("/v1/memories/user/{name}"), None).0, 200);
+        }
+    }
+    share_a_project(&mut Api::with_token(&replicas[0], &ada), &mut Api::with_token(&replicas[1], &bob));
+    let mut other_ada = Api::with_token(&replicas[0], &other_ada);
+    assert_eq!(other_ada.ask("GET", "/v1/memories/rule", None).0, 404);
+    let (_, found) = other_ada.ask("POST", "/v1/search", Some(&json!({ "query": "for all" })));
+    assert_eq!(found["data"], json!([]));
+}
+
+/// One person saves something; no request of the other shows it.
+fn see_nothing(home: &Home, ada: &mut Api, bob: &mut Api, key: &str) {
     let (status, saved) = ada.ask("PUT", "/v1/memories/user/private", Some(&json!({ "content": "zanzibar is the code\n" })));
     assert_eq!(status, 201, "{saved}");
     let (version, change) = (saved["memory_version_id"].as_str().unwrap(), saved["change_id"].as_str().unwrap());
@@ -45,19 +90,22 @@ fn no_route_shows_another_callers_memory() {
     let (_, still) = ada.ask("GET", "/v1/memories/user/private", None);
     assert_eq!(still["content"], "zanzibar is the code\n");
     // The key of another caller is another key, and a cursor of another caller has no other changes.
-    let key = [("Idempotency-Key", "same")];
-    for api in [&mut ada, &mut bob] {
+    let key = [("Idempotency-Key", key)];
+    for api in [&mut *ada, &mut *bob] {
         let reply = api.send("PUT", "/v1/memories/user/own", &key, Some(&json!({ "content": "x" })));
         assert_eq!((reply.status, reply.header("idempotency-replayed")), (201, None), "{reply:?}");
     }
     let (_, changes) = ada.ask("GET", "/v1/changes", None);
     let (_, after) = bob.ask("GET", &format!("/v1/changes?after={}", changes["cursor"].as_str().unwrap()), None);
     assert!(!after.to_string().contains("private"), "{after}");
-    // What they share, both see.
+}
+
+/// What two people share, both see.
+fn share_a_project(ada: &mut Api, bob: &mut Api) {
     assert_eq!(ada.ask("PUT", "/v1/memories/rule", Some(&json!({ "content": "for all" }))).0, 201);
     assert_eq!(bob.ask("GET", "/v1/memories/rule", None).1["content"], "for all");
     let (_, versions) = bob.ask("GET", "/v1/memory_versions?path=rule", None);
-    assert_eq!(versions["data"][0]["created_by"], json!({ "name": "ada" }));
+    assert_eq!(versions["data"][0]["created_by"]["name"], "ada");
     let (status, refused) = bob.ask("POST", "/v1/undo", Some(&json!({ "change_id": versions["data"][0]["change_id"] })));
     assert_eq!(status, 422, "{refused}");
 }

@@ -120,6 +120,11 @@ fn every_revision_is_spoken_without_sessions() {
         let message = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call });
         let reply = replicas[1].connect().post(&auth, &message);
         assert!(reply.message()["result"]["content"][0]["text"].as_str().unwrap().starts_with("Saved"), "{reply:?}");
+        // It is not offered what needs a session.
+        let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+        let initialize = json!({ "jsonrpc": "2.0", "id": 2, "method": "initialize", "params": params });
+        let reply = replicas[1].connect().post(&auth, &initialize);
+        assert_eq!(reply.message()["result"]["capabilities"]["resources"], json!({}), "{reply:?}");
         let subscribe = json!({ "jsonrpc": "2.0", "id": 4, "method": "resources/subscribe", "params": { "uri": "memory:///plan" } });
         let reply = replicas[1].connect().post(&auth, &subscribe);
         assert!(reply.message()["error"]["message"].as_str().unwrap().contains("no sessions"), "{reply:?}");

@@ -47,6 +47,9 @@ struct ServeRow {
     /// The median compared with that of the first target.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratio: Option<f64>,
+    /// The median of `--server` compared with that of the server on files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http_ratio: Option<f64>,
 }
 
 /// What a client does.
@@ -93,8 +96,9 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
         for clients in &args.clients {
             for target in &targets {
                 let mut row = measure_target(&**target, (work, what), *clients, args, &corpus.words)?;
-                let first = rows.iter().find(|other| (other.what, other.clients) == (row.what, row.clients));
-                row.ratio = first.map(|first| row.p50 / first.p50);
+                let mut earlier = rows.iter().filter(|other| (other.what, other.clients) == (row.what, row.clients));
+                row.ratio = earlier.next().map(|library| row.p50 / library.p50);
+                row.http_ratio = earlier.next().map(|http| row.p50 / http.p50);
                 rows.push(row);
             }
         }
@@ -158,7 +162,7 @@ fn measure_target(
     let times: Vec<f64> = times.into_iter().flatten().collect();
     let count = times.len();
     let (p50, p95) = Times::percentiles(times);
-    Ok(ServeRow { target: target.name(), what, clients, per_second: count as f64 / seconds, p50, p95, ratio: None })
+    Ok(ServeRow { target: target.name(), what, clients, per_second: count as f64 / seconds, p50, p95, ratio: None, http_ratio: None })
 }
 
 /// The library in this process.
@@ -261,7 +265,9 @@ fn show(report: &ServeBenchReport, printer: &mut Printer<'_>) -> io::Result<()> 
     printer.line(format!("{} memories, {} requests of each kind", report.files, report.requests))?;
     let mut rows = vec![["", "target", "clients", "per second", "p50 ms", "p95 ms", "p50 ratio"].map(str::to_owned).to_vec()];
     rows.extend(report.rows.iter().map(|row| {
-        let ratio = row.ratio.map_or(String::new(), |ratio| format!("{ratio:.1} × library"));
+        let ratios = [(row.ratio, "library"), (row.http_ratio, "http")];
+        let ratios = ratios.into_iter().filter_map(|(ratio, target)| ratio.map(|ratio| format!("{ratio:.1} × {target}")));
+        let ratio = ratios.collect::<Vec<_>>().join(", ");
         let (per_second, p50, p95) = (format!("{:.0}", row.per_second), format!("{:.2}", row.p50), format!("{:.2}", row.p95));
         vec![row.what.to_owned(), row.target.to_owned(), row.clients.to_string(), per_second, p50, p95, ratio]
     }));

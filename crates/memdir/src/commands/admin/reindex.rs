@@ -1,0 +1,64 @@
+//! `memdir admin reindex`: builds the search indexes of this machine again from the database.
+
+use super::{Managed, not_found};
+use crate::{
+    args::{Admin, AdminWhat, TenantArgs},
+    config::Settings,
+    exit::Failure,
+    namespace_indexes,
+    output::CommandOutput,
+    spaces,
+};
+use memdir_core::{Actor, IndexPool};
+use memdir_postgres::NamespaceMount;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct ReindexReport {
+    tenant: String,
+    namespaces: usize,
+    memories: usize,
+    /// Indexes of namespaces that no longer exist.
+    removed: usize,
+}
+
+pub(in crate::commands) fn run(args: &Admin, settings: &Settings) -> Result<CommandOutput, Failure> {
+    match &args.what {
+        AdminWhat::Reindex { namespace, tenant } => reindex(namespace.as_deref(), tenant, settings),
+        _ => Err(Failure::Usage { message: "not a command for indexes".into(), hint: "this is a bug in memdir; please report it".into() }),
+    }
+}
+
+fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = Managed::open(tenant)?;
+    let mut namespaces = database.namespaces(&tenant)?;
+    if let Some(only) = only {
+        if !namespaces.iter().any(|namespace| namespace == only) {
+            let known = if namespaces.is_empty() { "none has memories".to_owned() } else { namespaces.join(", ") };
+            return Err(not_found("namespace", only, format!("the namespaces of {tenant}: {known}")));
+        }
+        namespaces.retain(|namespace| namespace == only);
+    }
+    let removed = namespace_indexes::remove_outdated(&settings.cache, &database)?;
+    // One index at a time is open.
+    let pool = IndexPool::new(0, |_, _| {});
+    let mut memories = 0;
+    for namespace in &namespaces {
+        namespace_indexes::remove(&settings.cache, &tenant, namespace)?;
+        let actor = Actor { name: "admin".into(), session: None };
+        let mounts = [NamespaceMount::of_team(namespace)];
+        let memdir = spaces::open_namespaces(settings, (&database, &pool), &tenant, &mounts, actor)?;
+        let indexed = memdir.searcher()?.index(memdir.store(), true, &|_| {})?;
+        memories += indexed.iter().map(|mount| mount.put).sum::<usize>();
+    }
+    let report = ReindexReport { tenant, namespaces: namespaces.len(), memories, removed };
+    Ok(CommandOutput::new(report, |report, printer| {
+        let ReindexReport { tenant, namespaces, memories, removed } = report;
+        printer.line(format!("indexed {memories} files in {namespaces} namespaces of {tenant}"))?;
+        match removed {
+            0 => Ok(()),
+            1 => printer.line("removed 1 index of a namespace that no longer exists"),
+            many => printer.line(format!("removed {many} indexes of namespaces that no longer exist")),
+        }
+    }))
+}
