@@ -106,7 +106,7 @@ pub(super) const ENGLISH: LanguageWords = LanguageWords {
     later: &[
         "later", "first", "not yet", "not now", "before that", "wait", "hold on", "hang on", "one moment", "one second", "in a minute",
         "let's", "lets", "actually let's", "by the way", "btw", "after that", "afterwards", "i'll", "i will", "i have to go", "i meant",
-        "i wonder", "tomorrow",
+        "i wonder", "tomorrow", "show me", "tell me", "give me", "explain",
     ],
     tasks: &[
         "run", "rerun", "fix", "add", "commit", "push", "write", "implement", "review", "check", "explain", "show", "look", "read",
