@@ -35,7 +35,8 @@ impl Wording {
         let kept: Vec<String> = all.into_iter().filter(|word| !language.light.contains(&word.as_str())).take(MAX_WORDS).collect();
         let turns = |word: &String| is_negation(word, language) || is_contrast(word, language);
         // At the end, "instead" says nothing about the words around it.
-        let last_turn = kept.iter().rposition(turns).filter(|&at| at + 1 < kept.len() || is_negation(&kept[at], language));
+        let before_end = kept.len() - usize::from(kept.last().is_some_and(|last| is_contrast(last, language)));
+        let last_turn = kept[..before_end].iter().rposition(turns);
         let spaced = kept.iter().enumerate().filter(|(_, word)| !word.contains(is_cjk) && !turns(word));
         Wording {
             pairs: kept.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),

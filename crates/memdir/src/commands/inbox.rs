@@ -94,11 +94,16 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
     let new_name = typed.new_name.as_deref().map(name).transpose()?;
     if let ([candidate], true) = (names.as_slice(), typed.edit) {
         let accepted = accept_one(memdir, candidate, new_name.as_ref())?;
-        let edited = edit::run(&Edit { name: accepted.memory.clone(), ..Edit::default() }, space);
-        return Ok(edited.unwrap_or_else(|failure| {
-            let text = failure.text();
-            decisions(vec![accepted]).with_notes(vec![format!("not edited: {}; {}", text.message, text.hint)]).exit(failure.exit())
-        }));
+        return Ok(match edit::in_editor(&Edit { name: accepted.memory.clone(), ..Edit::default() }, space) {
+            Ok(saved) => {
+                let notes = saved.change.iter().map(|change| format!("edited {} (undo: memdir undo {change})", saved.name));
+                decisions(vec![accepted]).with_notes(notes.chain(saved.notes.iter().cloned()).collect())
+            }
+            Err(failure) => {
+                let text = failure.text();
+                decisions(vec![accepted]).with_notes(vec![format!("not edited: {}; {}", text.message, text.hint)]).exit(failure.exit())
+            }
+        });
     }
     each(memdir, &names, |candidate| accept_one(memdir, candidate, new_name.as_ref()))
 }

@@ -249,6 +249,8 @@ fn the_agent_is_not_asked_without_a_candidate_a_person_or_the_setting() {
         ("no candidate of this conversation", with("session_id", json!("other")), PERSON),
         ("no conversation", with("session_id", Value::Null), PERSON),
         ("a hook keeps the agent from stopping", with("stop_hook_active", json!(true)), PERSON),
+        ("the same as a text", with("stop_hook_active", json!("true")), PERSON),
+        ("a follow-up, as Cursor counts them", with("loop_count", json!(1)), PERSON),
         ("a subagent", with("agent_id", json!("a1")), PERSON),
         ("one message and no mark", stop(&home, "s"), &[]),
         ("a script", stop(&home, "s"), &[("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")]),
@@ -662,13 +664,25 @@ fn an_accepted_memory_is_edited_in_the_editor() {
     fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let args = ["inbox", "accept", "notes/deploy", "--as", "howto/release", "--edit"];
     let output = home.bare(&args).env("VISUAL", &editor).env("PATH", "/usr/bin:/bin").output().unwrap();
-    assert_snapshot!(aged(&home.tell(&args, output)), @"");
-    assert_snapshot!(home.run_bare(&["read", "howto/release"]), @"");
+    assert_snapshot!(aged(&home.tell(&args, output)), @"
+    accepted inbox/notes/deploy as howto/release (undo: memdir undo [ID])
+    -- stderr
+    note: edited howto/release (undo: memdir undo [ID])
+    ");
+    assert_snapshot!(home.run_bare(&["read", "howto/release"]), @r#"
+    ---
+    description: notes/deploy in one line
+    type: feedback
+    source: "remember in claude-code/s, 2026-08-31: \"remember: deploy on Tuesdays\" (chats/claude-code/s.md:12-14)"
+    ---
+
+    remember: deploy on Mondays, never on Tuesdays
+    "#);
     assert!(!home.run_bare(&["inbox"]).contains("notes/deploy"), "it is decided");
     // An editor that changes nothing leaves the memory as it was accepted.
     let args = ["inbox", "accept", "feedback/no-force-push", "--edit"];
     let output = home.bare(&args).env("EDITOR", "true").env("PATH", "/usr/bin:/bin").output().unwrap();
-    assert_snapshot!(aged(&home.tell(&args, output)), @"");
+    assert_snapshot!(aged(&home.tell(&args, output)), @"accepted inbox/feedback/no-force-push as feedback/no-force-push (undo: memdir undo [ID])");
     assert!(home.run_bare(&["read", "feedback/no-force-push"]).contains("never force push to main"));
 }
 
