@@ -110,7 +110,10 @@ fn is_thing(statement: &str) -> bool {
 
 /// Whether what follows a request directly is a statement: "the port is 5433", 测试端口是5433.
 fn is_statement(text: &str, read: &Sentence<'_>) -> bool {
-    const VERBS: &[&str] = &["is", "are", "must", "has", "have", "uses", "runs", "lives", "listens", "needs", "belongs"];
+    const VERBS: &[&str] = &[
+        "is", "are", "must", "has", "have", "uses", "runs", "lives", "listens", "needs", "belongs", "works", "requires", "expects", "goes",
+        "comes", "takes", "only",
+    ];
     if read.language.is_unspaced {
         return ["是", "用"].iter().any(|verb| text.contains(verb)) || (read.has(PhraseKind::Norms) && !text.contains('の'));
     }
@@ -139,6 +142,9 @@ mod tests {
             ("Remember: use DATABASE_URL for src/App.tsx", Some("use DATABASE_URL for src/App.tsx")),
             ("Merk dir bitte, dass der Port 5433 ist", Some("der Port 5433 ist")),
             ("From now on, write commit messages in German.", Some("write commit messages in German.")),
+            ("For future reference, the iOS build only works on Xcode 16.", Some("the iOS build only works on Xcode 16.")),
+            ("For future reference: use pnpm, not npm", Some("use pnpm, not npm")),
+            ("For future reference I put the log below", None),
             ("これを覚えておいて。", Some("")),
             ("이걸 기억해 줘", Some("")),
             ("From now on write the tests after lunch, not now, we are late today", None),
