@@ -1,6 +1,7 @@
 //! The speed and memory use of a sync: `cargo bench -p memdir-chats --bench chats [megabytes]`; of finding candidates:
 //! `cargo bench -p memdir-chats --bench chats candidates [kilobytes of each conversation]`. A plain program that prints megabytes per
-//! second, ratios and its own peak memory.
+//! second, ratios and its own peak memory. `… --bench chats transcripts DIRECTORY` writes 1,000 conversations of 1 MB as the home
+//! directory of a person, for measurements of the program: their project is DIRECTORY/shop.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -11,13 +12,14 @@
 use memdir_chats::{
     ChatArchive, ChatSettings, Flow, Retention, Roots, SyncLimits, SyncMemo, Syncer, TranscriptCursor,
     candidates::{FindRequest, FoundCandidates, find_new},
-    generate::{GeneratorPlan, generate},
+    generate::{GeneratorPlan, PROJECT_DIR, generate},
     open_sources,
 };
 use memdir_core::{
     SystemClock,
     internal::{base::time::Stopwatch, secrets},
 };
+use memdir_embed::StaticModel;
 use std::{
     fs::{self, File},
     io::{BufWriter, Write},
@@ -26,13 +28,18 @@ use std::{
 };
 
 fn main() {
+    let mut args = std::env::args();
+    if args.any(|arg| arg == "transcripts") {
+        let home = std::path::PathBuf::from(args.next().expect("a directory"));
+        return write_home(&home);
+    }
     if std::env::args().any(|arg| arg == "candidates") {
         let kilobytes: usize = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(1024);
         // About 100 and 1,000 conversations: with tool output and 5 % typed text, as in real ones; and of nothing but talk, of which a
         // person types a quarter.
         let bytes = kilobytes << 10;
         for per_kind in [7, 70] {
-            candidates("real", GeneratorPlan { per_kind, filler_bytes: bytes / 5 * 4, talk_bytes: bytes / 5 });
+            candidates("real", real_plan(per_kind, bytes));
             candidates("talk", GeneratorPlan { per_kind, filler_bytes: 0, talk_bytes: bytes });
         }
         return;
@@ -73,6 +80,24 @@ fn main() {
     let (first, _) = timed_sync(&syncer);
     let again = (0..10).map(|_| timed_sync(&syncer).0).fold(f64::MAX, f64::min);
     println!("1,000 sessions of {} kB: first {:.0} ms, unchanged {:.1} ms", small.len() / 1000, first * 1000.0, again * 1000.0);
+}
+
+/// The plan for conversations with tool output and 5 % typed text.
+fn real_plan(per_kind: usize, bytes: usize) -> GeneratorPlan {
+    GeneratorPlan { per_kind, filler_bytes: bytes / 5 * 4, talk_bytes: bytes / 5 }
+}
+
+/// Writes about 1,000 conversations of 1 MB below a home directory.
+fn write_home(home: &Path) {
+    let project = home.join("shop");
+    fs::create_dir_all(&project).unwrap();
+    let generated = generate(1, real_plan(70, 1 << 20));
+    for (path, text) in &generated.files {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text.replace(PROJECT_DIR, &project.display().to_string())).unwrap();
+    }
+    println!("{} conversations in {}", generated.conversations, project.display());
 }
 
 /// Prints what finding candidates costs beside reading: in all conversations, in none that changed, and in one that did.
@@ -128,8 +153,10 @@ fn cpu_seconds() -> f64 {
 
 fn timed_find(syncer: &Syncer) -> (f64, FoundCandidates) {
     let started = cpu_seconds();
-    let found =
-        find_new(&syncer.archive, &FindRequest { project: None, stopped: None, embedder: None, until: None, clock: &SystemClock }).unwrap();
+    // With the built-in model, as the program does it.
+    let model = StaticModel::new();
+    let request = FindRequest { project: None, stopped: None, embedder: Some(&model), until: None, clock: &SystemClock };
+    let found = find_new(&syncer.archive, &request).unwrap();
     (cpu_seconds() - started, found)
 }
 

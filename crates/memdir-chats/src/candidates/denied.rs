@@ -81,6 +81,7 @@ fn candidate(chat: &SeenChat, group: &[&CallEvidence], reason: &str, cite: Optio
         sessions: vec![chat.session.clone()],
         at: group[0].at.or(cite.and_then(|turn| turn.at)),
         key,
+        other_keys: Vec::new(),
         weight: if group[0].outcome == CallOutcome::Denied { 0.8 } else { 0.6 },
     }
 }

@@ -136,10 +136,15 @@ pub(super) fn change(bad: &Invocation<'_>, good: &Invocation<'_>, error: &str) -
     if removed.iter().filter(is_demand).any(is_dropped) || added.iter().any(|word| is_switch_off(&bad.program, word)) {
         return None;
     }
-    let is_look = |word: &&str| word.starts_with('-') && option_words(word).iter().any(|part| LOOKS.contains(&part.as_str()));
-    let options: Vec<&str> = added.iter().filter(|word| word.starts_with('-') && **word != "--").copied().collect();
+    // One letter with a value of its own is another option: `pytest -s` only prints, `mvn -s settings.xml` does not.
+    let options = good.options();
+    let is_added = |value: &Option<&str>| value.is_some_and(|value| added.contains(&value));
+    let has_value = |word: &str| word.len() == 2 && options.iter().any(|(name, value)| *name == word && is_added(value));
+    let is_look =
+        |word: &&str| word.starts_with('-') && !has_value(word) && option_words(word).iter().any(|part| LOOKS.contains(&part.as_str()));
+    let added_options: Vec<&str> = added.iter().filter(|word| word.starts_with('-') && **word != "--").copied().collect();
     let has_same_prefix = without(&good.before, &bad.before).is_empty();
-    if has_same_prefix && !options.is_empty() && options.iter().any(is_look) && removed.is_empty() {
+    if has_same_prefix && added_options.iter().any(is_look) && removed.is_empty() {
         return None;
     }
     Some(format!("{}\n{}\n{}", bad.program, removed.join(" "), added.join(" ")))
@@ -232,12 +237,14 @@ mod tests {
             change("cd x && npm test", "npm run test:unit 2>&1 | tail", "Missing script: \"test\"").as_deref(),
             Some("npm\ntest\nrun test:unit")
         );
+        assert_eq!(change("mvn package", "mvn -s settings.xml package", "").as_deref(), Some("mvn\n\n-s settings.xml"));
         assert_eq!(change("rspec --colour", "rspec", "invalid option: --colour").as_deref(), Some("rspec\n--colour\n"));
         for (bad, good, why) in [
             ("npm test", "npm run test:unit", "less, if the script is known"),
             ("git push", "git status", "another subcommand"),
             ("python app.py", "python --version", "another script"),
             ("python app.py", "python app.py --help", "it only looks"),
+            ("curl http://localhost:8080", "curl -v http://localhost:8080", "it only prints more"),
             ("ssh prod uptime", "ssh staging uptime", "another host"),
             ("kubectl apply -f x --context prod", "kubectl apply -f x --context dev", "another target"),
             ("pytest", "pytest tests/a.py", "less"),

@@ -71,6 +71,7 @@ fn candidate(chat: &SeenChat, turns: &[&TypedTurn], words: String, content: &str
         sessions: vec![chat.session.clone()],
         at: turns.last().and_then(|turn| turn.at),
         key,
+        other_keys: Vec::new(),
         weight: 0.9,
     }
 }

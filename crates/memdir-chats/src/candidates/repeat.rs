@@ -115,6 +115,7 @@ impl Sentences {
         let mut numbers: Vec<usize> = self.numbers(group).collect();
         numbers.sort_by_key(|&number| self.all[number].at);
         let newest = *numbers.last()?;
+        let id = group;
         let group: Vec<&SentenceSeen> = numbers.iter().map(|&number| &self.all[number]).collect();
         let mut sessions: Vec<String> = Vec::new();
         for seen in &group {
@@ -122,11 +123,11 @@ impl Sentences {
                 sessions.push(seen.session.clone());
             }
         }
-        let (original, last) = (group.first()?, group.last()?);
+        let last = group.last()?;
         if sessions.len() < 2 || self.is_revoked(newest) {
             return None;
         }
-        let key = naming::key("repeat", &original.text, "");
+        let key = group_key(id);
         let text = short_words(&last.text);
         Some(Candidate {
             kind: CandidateKind::Repeat,
@@ -139,6 +140,7 @@ impl Sentences {
             turns: group.iter().rev().take(5).filter_map(|seen| seen.cite.clone()).collect(),
             at: last.at,
             weight: (0.5 + 0.1 * sessions.len() as f32).min(0.95),
+            other_keys: other_keys(&group, &key),
             sessions,
             key,
         })
@@ -206,6 +208,19 @@ impl Sentences {
             vectors[1..].iter().zip(&others).map(|(vector, &other)| (own.cosine(vector), other)).max_by(|a, b| a.0.total_cmp(&b.0))?;
         (best.0 >= MIN_COSINE).then(|| self.all[best.1].group)
     }
+}
+
+/// Returns the key of a group. It stays the same when conversations are added, also older ones, and when the first is deleted.
+fn group_key(group: u64) -> String {
+    naming::key("repeat", "", &group.to_string())
+}
+
+/// Returns the keys that the group would have with another first sentence: which one is read first depends on what is archived. Also
+/// those of earlier versions, which were made of the words.
+fn other_keys(group: &[&SentenceSeen], key: &str) -> Vec<String> {
+    let wordings: BTreeSet<String> = group.iter().map(|seen| words(&seen.text).join(" ")).collect();
+    let keys = wordings.iter().flat_map(|text| [group_key(crate::facts::digest(text)), naming::key("repeat", text, "")]);
+    keys.filter(|other| other != key).collect()
 }
 
 /// Returns the hash of each band of the MinHash signature.

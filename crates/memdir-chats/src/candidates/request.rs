@@ -23,14 +23,20 @@ pub(super) fn requested<'t>(sentence: &Sentence<'t>) -> Option<&'t str> {
     let request = behind.as_ref().unwrap_or(sentence);
     if let Some(tail) = request.strip(PhraseKind::FromNowOn) {
         let rule = Sentence::in_language(tail, language);
-        let is_stated = rule.begins_as_rule() || rule.begins(PhraseKind::Habits);
-        return (is_stated && is_rule(&rule) && !rule.has(PhraseKind::Trouble)).then(|| trimmed(tail));
+        let is_stated = (rule.begins_as_rule() || rule.begins(PhraseKind::Habits)) && is_rule(&rule);
+        // A task for every time is a rule: "from now on, write commit messages in German".
+        let is_lasting_task = rule.begins(PhraseKind::Tasks) && says_something(tail) && !rule.has(PhraseKind::Passing);
+        return ((is_stated || is_lasting_task) && !rule.has(PhraseKind::Trouble)).then(|| trimmed(tail));
     }
     match request.strip(PhraseKind::Requests) {
         Some(tail) => content(tail, language, polite.is_some()),
         None => {
             let end = text.trim_end_matches(|c: char| !c.is_alphanumeric());
             let before = language.endings.iter().filter_map(|ending| end.strip_suffix(ending)).min_by_key(|rest| rest.len())?;
+            // "これを覚えておいて" points to another sentence.
+            if language.pointers.contains(&before.trim()) {
+                return Some("");
+            }
             let read = Sentence::in_language(before, language);
             (says_something(before) && !read.has(PhraseKind::Trouble) && !read.has(PhraseKind::Passing)).then(|| trimmed(before))
         }
@@ -104,7 +110,10 @@ fn is_thing(statement: &str) -> bool {
 
 /// Whether what follows a request directly is a statement: "the port is 5433", 测试端口是5433.
 fn is_statement(text: &str, read: &Sentence<'_>) -> bool {
-    const VERBS: &[&str] = &["is", "are", "must", "has", "have", "uses", "runs", "lives", "listens", "needs", "belongs"];
+    const VERBS: &[&str] = &[
+        "is", "are", "must", "has", "have", "uses", "runs", "lives", "listens", "needs", "belongs", "works", "requires", "expects", "goes",
+        "comes", "takes", "only",
+    ];
     if read.language.is_unspaced {
         return ["是", "用"].iter().any(|verb| text.contains(verb)) || (read.has(PhraseKind::Norms) && !text.contains('の'));
     }
@@ -132,6 +141,13 @@ mod tests {
             ("Remember to always run make fmt", Some("always run make fmt")),
             ("Remember: use DATABASE_URL for src/App.tsx", Some("use DATABASE_URL for src/App.tsx")),
             ("Merk dir bitte, dass der Port 5433 ist", Some("der Port 5433 ist")),
+            ("From now on, write commit messages in German.", Some("write commit messages in German.")),
+            ("For future reference, the iOS build only works on Xcode 16.", Some("the iOS build only works on Xcode 16.")),
+            ("For future reference: use pnpm, not npm", Some("use pnpm, not npm")),
+            ("For future reference I put the log below", None),
+            ("これを覚えておいて。", Some("")),
+            ("이걸 기억해 줘", Some("")),
+            ("From now on write the tests after lunch, not now, we are late today", None),
             ("Ab jetzt immer pnpm benutzen, nie npm", Some("immer pnpm benutzen, nie npm")),
             ("覚えておいて：ポートは5433", Some("ポートは5433")),
             ("ポートは5433であることを覚えておいてください", Some("ポートは5433であることを")),

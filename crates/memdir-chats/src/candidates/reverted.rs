@@ -4,7 +4,7 @@
 use super::{
     lexicon::PhraseKind,
     naming,
-    read_chat::{ReadChat, ReadTurn},
+    read_chat::{ReadChat, ReadTurn, read_sentences},
     rules::is_go_ahead,
     sentence::Sentence,
     short_words,
@@ -50,6 +50,7 @@ pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
                 sessions: vec![chat.session.clone()],
                 at: undo.at.or(turn.at),
                 key,
+                other_keys: Vec::new(),
                 weight: 0.6,
             };
             found.push((turn.number, candidate));
@@ -69,9 +70,15 @@ fn takes_back(undo: &CallEvidence, edit: &CallEvidence) -> bool {
     is_back && undo_edit.after != edited.after && undo.paths == edit.paths
 }
 
+/// What is undone, in the words of the person: they are not about this moment only, as they are elsewhere.
+const UNDONE: [&str; 3] = ["this change", "this edit", "this one"];
+
 /// Whether the person asked for it in words and said why: more than one clause, and nothing about this moment only.
 fn is_asked(message: &ReadTurn<'_>) -> bool {
-    let (text, read) = (message.text, &message.sentences);
+    let text = message.text;
+    let replaced = UNDONE.iter().find(|undone| text.contains(*undone)).map(|undone| text.replace(undone, "it"));
+    let renamed = replaced.as_deref().map(read_sentences);
+    let read = renamed.as_ref().unwrap_or(&message.sentences);
     if !says_something(text) || is_go_ahead(text, read) || read.iter().any(|sentence| is_question(sentence.text)) {
         return false;
     }

@@ -118,6 +118,7 @@ fn candidate(change: &str, group: &[&ScarSeen], sessions: Vec<String>) -> Candid
         weight: (0.4 + 0.1 * sessions.len() as f32).min(0.9),
         sessions,
         key,
+        other_keys: Vec::new(),
     }
 }
 

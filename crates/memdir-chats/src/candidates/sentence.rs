@@ -110,14 +110,10 @@ impl PhrasesFound {
         let begin = form.len() - form.trim_start().len();
         let rule_begin = form.len() - form.trim_start_matches([' ', ',']).len();
         let mut clause = begin;
-        let mut is_start = true;
-        for (at, c) in form.char_indices() {
-            let is_word = c != ' ' && (is_start || language.is_unspaced);
-            is_start = c == ' ';
-            if !is_word {
-                continue;
-            }
+        let mut next = Some(begin);
+        while let Some(at) = next.filter(|at| *at < form.len()) {
             let rest = &form[at..];
+            next = next_start(form, at, language);
             let (mut kinds, mut behind_opener) = (KindSet::default(), None);
             language.each_phrase_at(rest, |kind, phrase| {
                 kinds.insert(kind);
@@ -146,6 +142,14 @@ impl PhrasesFound {
         }
         found
     }
+}
+
+/// Returns where the next word of a form begins, or the next character if words are not separated.
+fn next_start(form: &str, at: usize, language: &Language) -> Option<usize> {
+    let rest = &form[at..];
+    let end = if language.is_unspaced { rest.chars().next().map_or(0, char::len_utf8) } else { rest.find(' ')? };
+    let behind = &rest[end..];
+    Some(at + end + (behind.len() - behind.trim_start_matches(' ').len()))
 }
 
 /// Returns the clause behind the word that introduces it, if it goes on.
@@ -247,12 +251,12 @@ fn form(text: &str, language: &Language) -> String {
     let mut before = None;
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        let next = rest.clone().next();
         if is_word(Some(c)) {
             push_folded(c, &mut form);
             before = Some(c);
             continue;
         }
+        let next = rest.clone().next();
         let is_inside = is_word(before) && is_word(next);
         before = Some(c);
         if let Some((close, behind)) = quote_end(c, rest.as_str(), is_inside) {

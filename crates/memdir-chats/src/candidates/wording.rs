@@ -34,7 +34,9 @@ impl Wording {
         let all = words(&sentence.rest.replace("do not", "don't").replace("Do not", "don't"));
         let kept: Vec<String> = all.into_iter().filter(|word| !language.light.contains(&word.as_str())).take(MAX_WORDS).collect();
         let turns = |word: &String| is_negation(word, language) || is_contrast(word, language);
-        let last_turn = kept.iter().rposition(turns);
+        // At the end, "instead" says nothing about the words around it.
+        let before_end = kept.len() - usize::from(kept.last().is_some_and(|last| is_contrast(last, language)));
+        let last_turn = kept[..before_end].iter().rposition(turns);
         let spaced = kept.iter().enumerate().filter(|(_, word)| !word.contains(is_cjk) && !turns(word));
         Wording {
             pairs: kept.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
@@ -117,6 +119,7 @@ mod tests {
         let wording = |text: &'static str| Wording::new(&Sentence::new(text));
         for (a, b, is_same) in [
             ("Use pnpm instead of npm here.", "use pnpm here instead of npm", true),
+            ("Never use any in TypeScript, define a type.", "never use `any` in typescript, define a type instead", true),
             ("Never commit secrets to main.", "don't commit secrets to main", true),
             ("Write commit messages in English", "Write the commit message in English!", true),
             ("Use pnpm instead of npm here.", "Use npm instead of pnpm here.", false),

@@ -27,6 +27,7 @@ pub(crate) use known::find as find_known;
 pub use propose::Proposed;
 pub(crate) use propose::propose;
 use serde::Serialize;
+use std::collections::HashSet;
 pub(crate) use transfer::transfer;
 
 /// The folder of the inbox that holds rejected candidates.
@@ -80,6 +81,9 @@ pub struct InboxEntry {
     pub weight: f32,
     /// The hash of the evidence.
     pub key: String,
+    /// Other keys of the same evidence, of which the file keeps the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_keys: Vec<String>,
     /// Whether it was rejected.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rejected: bool,
@@ -90,7 +94,11 @@ pub(crate) fn inbox(store: &dyn Store) -> Result<Inbox> {
     let prefix = prefix(store)?.to_owned();
     let (mut open, rejected): (Vec<_>, Vec<_>) = entries(store, &prefix)?.into_iter().partition(|entry| !entry.rejected);
     open.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest().cmp(&a.newest())).then(a.name.cmp(&b.name)));
-    Ok(Inbox { known: known::list(store), prefix, open, rejected: rejected.len() })
+    let mut known = known::list(store);
+    // The same words can be evidence of two kinds.
+    let mut named = HashSet::new();
+    known.retain(|one| named.insert((one.memory.clone(), one.words.clone())));
+    Ok(Inbox { known, prefix, open, rejected: rejected.len() })
 }
 
 /// Lists the rejected candidates whose files are kept.

@@ -19,7 +19,7 @@ enum Given {
 const VALUE: &str = r#"(?:'(?P<a>[^'\n]+)'|"(?P<b>[^"\n]+)"|(?P<c>[^\s"'`;|&<>()]+))"#;
 
 /// Rule names with their expressions; one of the groups `v`, `a`, `b` and `c` is the value.
-static SHAPES: LazyLock<[(&str, Given, Regex); 5]> = LazyLock::new(|| {
+static SHAPES: LazyLock<[(&str, Given, Regex); 6]> = LazyLock::new(|| {
     [
         (
             "password",
@@ -41,21 +41,27 @@ static SHAPES: LazyLock<[(&str, Given, Regex); 5]> = LazyLock::new(|| {
                 r"(?:--[a-z-]*(?:password|passwd|passphrase|pass)|\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PWD|_PASS))={VALUE}"
             )),
         ),
-        // `mysql -px`, `sshpass -p x`, `redis-cli -a x`. The option belongs to the same command of the line.
+        // `mysql -px`, `sshpass -p x`, `redis-cli -a x`, `unzip -P x`. The option belongs to the same command of the line.
         (
             "command-password",
             Given::Argument,
             shape(&format!(
-                r"\b(?:sshpass[ \t]+-p[ \t]*|(?:mysql|mariadb)[a-z-]*[ \t](?:[^;|&\n]*?[ \t])?-p|(?:redis-cli[ \t](?:[^;|&\n]*?[ \t])?(?:-a|--pass)|(?:mongo[a-z]*|(?:docker|podman|oc|az|registry)[ \t]+login)[ \t](?:[^;|&\n]*?[ \t])?(?:-p|--password)|sqlcmd[ \t](?:[^;|&\n]*?[ \t])?-P|ldap[a-z]+[ \t](?:[^;|&\n]*?[ \t])?-w)[ \t]+){VALUE}"
+                r"\b(?:sshpass[ \t]+-p[ \t]*|(?:(?:mysql|mariadb)[a-z-]*|7za?)[ \t](?:[^;|&\n]*?[ \t])?-p|(?:redis-cli[ \t](?:[^;|&\n]*?[ \t])?(?:-a|--pass)|(?:mongo[a-z]*|(?:docker|podman|oc|az|registry)[ \t]+login)[ \t](?:[^;|&\n]*?[ \t])?(?:-p|--password)|(?:sqlcmd|(?:un)?zip)[ \t](?:[^;|&\n]*?[ \t])?-P|openssl[ \t](?:[^;|&\n]*?[ \t])?-k|ldap[a-z]+[ \t](?:[^;|&\n]*?[ \t])?-w)[ \t]+){VALUE}"
             )),
         ),
-        // `curl -u ada:x`, `http --auth ada:x`, `openssl -passin pass:x`.
+        // `curl -u ada:x`, `http --auth ada:x`, `smbclient -U ada%x`, `openssl -passin pass:x`.
         (
             "command-password",
             Given::Argument,
             shape(
-                r#"(?:\b(?:curl|https?)[ \t](?:[^;|&\n]*?[ \t])?(?:-u[ \t]*|--user[ =]|--proxy-user[ =]|-a[ \t]+|--auth[ =])["']?[^\s:"'/]+:|-pass(?:in|out)?[ \t]+pass:)(?P<v>[^\s"'`;|&<>]+)"#,
+                r#"(?:\b(?:curl|https?)[ \t](?:[^;|&\n]*?[ \t])?(?:-u[ \t]*|--user[ =]|--proxy-user[ =]|-a[ \t]+|--auth[ =])["']?[^\s:"'/]+:|\b(?:smb|rpc)client[ \t](?:[^;|&\n]*?[ \t])?-U[ \t]*["']?[^\s%"']+%|-pass(?:in|out)?[ \t]+pass:)(?P<v>[^\s"'`;|&<>]+)"#,
             ),
+        ),
+        // `echo x | sudo -S`.
+        (
+            "command-password",
+            Given::Argument,
+            shape(&format!(r"\becho[ \t]+{VALUE}[ \t]*\|[ \t]*sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*-[A-Za-z]*S")),
         ),
     ]
 });

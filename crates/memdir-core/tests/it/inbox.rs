@@ -18,6 +18,7 @@ fn candidate(name: &str, words: &str) -> Candidate {
         sessions: vec!["claude-code/1f2e".into()],
         at: Some("2026-08-31T10:00:00Z".parse().unwrap()),
         key: format!("key-{name}"),
+        other_keys: Vec::new(),
         weight: 0.8,
     }
 }
@@ -143,6 +144,27 @@ fn a_rejected_candidate_never_comes_back_even_without_its_file() {
     fs::remove_dir_all(desk.top.path().join("inbox/candidates")).unwrap();
     let again = desk.caller.memdir.propose(&all, None).unwrap();
     assert_eq!((again.added.len(), again.decided), (0, 3));
+}
+
+/// What the first wording of a repeated sentence is depends on the conversations at hand.
+#[test]
+fn evidence_with_several_keys_is_one_candidate_and_is_decided_about_under_all_of_them() {
+    let desk = support::native_with_inbox();
+    let keyed = |key: &str, others: &[&str], words: &str| Candidate {
+        key: key.into(),
+        other_keys: others.iter().map(|other| (*other).to_owned()).collect(),
+        ..candidate("feedback/pnpm", words)
+    };
+    let propose = |one: Candidate| desk.caller.memdir.propose(&[one], None).unwrap();
+    assert_eq!(propose(keyed("k1", &["k2", "k3"], "use pnpm, not npm")).added.len(), 1);
+    let again = propose(keyed("k2", &["k1"], "use pnpm here, not npm"));
+    assert_eq!((again.added.len(), again.open), (0, 1), "open under another key");
+    desk.caller.memdir.reject(&path("inbox/feedback/pnpm")).unwrap();
+    for (key, others) in [("k2", &[][..]), ("k3", &[]), ("k9", &["k1"])] {
+        let again = propose(keyed(key, others, "always use pnpm, not npm"));
+        assert_eq!((again.added.len(), again.decided), (0, 1), "{key} {others:?}");
+    }
+    assert_eq!(propose(keyed("k9", &[], "use yarn, not npm")).added.len(), 1, "other evidence");
 }
 
 #[test]
@@ -280,7 +302,10 @@ fn what_a_memory_already_says_is_named_and_not_proposed() {
     ]
     "#);
     assert_eq!(desk.caller.memdir.inbox().unwrap().known.len(), 1);
-    assert_eq!(desk.caller.memdir.propose(&[said], None).unwrap().known.len(), 0, "named once");
+    assert_eq!(desk.caller.memdir.propose(std::slice::from_ref(&said), None).unwrap().known.len(), 0, "named once");
+    let again = Candidate { kind: CandidateKind::Repeat, key: "repeated".into(), ..said };
+    assert_eq!(desk.caller.memdir.propose(&[again], None).unwrap().known.len(), 1);
+    assert_eq!(desk.caller.memdir.inbox().unwrap().known.len(), 1, "the same words once, whatever the kind");
 }
 
 /// What corrects a memory is not what it already says.

@@ -43,6 +43,7 @@ fn candidate(name: &str) -> Candidate {
         sessions: vec!["claude-code/s".into()],
         at: None,
         key: name.to_owned(),
+        other_keys: Vec::new(),
         weight: 0.5,
     }
 }

@@ -3,13 +3,12 @@
 use super::{OpenSpace, counted, expected, input_text, name, with_allow_list};
 use crate::{
     args::Edit as Typed,
-    config::Settings,
     editor::Draft,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    Edit, EditedMemory, Error, Expect, Memdir, Needle, Saved, Write, WriteMode,
+    Edit, EditedMemory, Error, Expect, Needle, Saved, Write, WriteMode,
     internal::{base::shell, operations::read},
 };
 use std::io;
@@ -17,11 +16,7 @@ use std::io;
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = &with_allow_list(space.memdir, &args.allow_secret)?;
     if args.old.is_none() && args.old_file.is_none() {
-        let (settings, _) = space.origin.ok_or_else(|| Failure::Usage {
-            message: "no editor can be opened here".into(),
-            hint: "pass the text to replace and its replacement: memdir edit NAME OLD NEW".into(),
-        })?;
-        return in_editor(args, memdir, settings);
+        return Ok(CommandOutput::new(in_editor(args, space)?, show_saved));
     }
     let path = name(&args.name)?;
     let old = argument(args.old.as_ref(), args.old_file.as_deref())?;
@@ -33,7 +28,12 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
 }
 
 /// Opens the memory in the editor, and saves the text if the memory is unchanged since.
-fn in_editor(args: &Typed, memdir: &Memdir, settings: &Settings) -> Result<CommandOutput, Failure> {
+pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Failure> {
+    let memdir = &with_allow_list(space.memdir, &args.allow_secret)?;
+    let (settings, _) = space.origin.ok_or_else(|| Failure::Usage {
+        message: "no editor can be opened here".into(),
+        hint: "pass the text to replace and its replacement: memdir edit NAME OLD NEW".into(),
+    })?;
     let path = memdir.name(&name(&args.name)?);
     let stored = memdir.store().get(&path)?.ok_or_else(|| read::not_found(memdir.store(), &path))?;
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
@@ -64,7 +64,7 @@ fn in_editor(args: &Typed, memdir: &Memdir, settings: &Settings) -> Result<Comma
         let write = Write::create(stored.path.clone(), text).mode(WriteMode::Exact);
         Ok(memdir.write(&Write { expect: Some(stored.version), ..write })?)
     });
-    let saved = saved.map_err(|failure| match failure {
+    saved.map_err(|failure| match failure {
         // The text was written on another one: the user has to see what else was changed before it is saved.
         Failure::Unsaved { cause, kept, resume } if matches!(&*cause, Failure::Core { error: Error::Changed { .. }, .. }) => {
             let options = settings.typed_options();
@@ -72,8 +72,7 @@ fn in_editor(args: &Typed, memdir: &Memdir, settings: &Settings) -> Result<Comma
             Failure::Unsaved { cause, kept, resume: format!("{resume} (see what changed with: {see})") }
         }
         failure => failure,
-    })?;
-    Ok(CommandOutput::new(saved, show_saved))
+    })
 }
 
 fn show_saved(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -14,6 +14,7 @@ use crate::{
 use jiff::Timestamp;
 use memdir_core::{DecidedCandidate, Error, Inbox, InboxEntry, Memdir};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// The candidates, and the time at which their ages are measured.
 #[derive(Serialize)]
@@ -57,7 +58,10 @@ pub(super) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
         }
         Some(InboxWhat::Accept(typed)) => accept(typed, space),
         Some(InboxWhat::Merge(typed)) => {
-            let merged = memdir.merge(&name(&typed.candidate)?, &name(&typed.name)?)?;
+            let merged = memdir.merge(&name(&typed.candidate)?, &name(&typed.name)?).map_err(|error| match error {
+                Error::BadInput { .. } => Failure::Core { error, hint: Some("name a memory; list them with: memdir list") },
+                other => other.into(),
+            })?;
             Ok(decisions(vec![merged]))
         }
         Some(InboxWhat::Reject(typed)) => {
@@ -90,11 +94,16 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
     let new_name = typed.new_name.as_deref().map(name).transpose()?;
     if let ([candidate], true) = (names.as_slice(), typed.edit) {
         let accepted = accept_one(memdir, candidate, new_name.as_ref())?;
-        let edited = edit::run(&Edit { name: accepted.memory.clone(), ..Edit::default() }, space);
-        return Ok(edited.unwrap_or_else(|failure| {
-            let text = failure.text();
-            decisions(vec![accepted]).with_notes(vec![format!("not edited: {}; {}", text.message, text.hint)]).exit(failure.exit())
-        }));
+        return Ok(match edit::in_editor(&Edit { name: accepted.memory.clone(), ..Edit::default() }, space) {
+            Ok(saved) => {
+                let notes = saved.change.iter().map(|change| format!("edited {} (undo: memdir undo {change})", saved.name));
+                decisions(vec![accepted]).with_notes(notes.chain(saved.notes.iter().cloned()).collect())
+            }
+            Err(failure) => {
+                let text = failure.text();
+                decisions(vec![accepted]).with_notes(vec![format!("not edited: {}; {}", text.message, text.hint)]).exit(failure.exit())
+            }
+        });
     }
     each(memdir, &names, |candidate| accept_one(memdir, candidate, new_name.as_ref()))
 }
@@ -129,18 +138,24 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
         Error::Exists { .. } => {
             Failure::Core { error, hint: Some("add its text with: memdir inbox merge CANDIDATE NAME, or accept it with --as NEW_NAME") }
         }
+        Error::BadInput { .. } => Failure::Core { error, hint: Some("omit --as, or use a name outside of the inbox") },
         other => other.into(),
     })
 }
 
-/// Decides about candidates one by one. Fails before anything is decided if one of them does not exist. After any other error the rest
+/// Decides about candidates one by one, about each once. Fails before anything is decided if one of them does not exist. After any other error the rest
 /// is decided about, and the error is a note.
 fn each(memdir: &Memdir, names: &[String], decide: impl Fn(&str) -> Result<DecidedCandidate, Failure>) -> Result<CommandOutput, Failure> {
+    let mut found = HashSet::new();
+    let mut wanted = Vec::new();
     for candidate in names {
-        memdir.candidate(&name(candidate)?)?;
+        // A name may be typed with and without the prefix of the inbox.
+        if found.insert(memdir.candidate(&name(candidate)?)?.name) {
+            wanted.push(candidate);
+        }
     }
     let (mut decided, mut notes, mut failed) = (Vec::new(), Vec::new(), None);
-    for candidate in names {
+    for candidate in wanted {
         match decide(candidate) {
             Ok(one) => decided.push(one),
             Err(failure) => {

@@ -67,10 +67,21 @@ impl HookInput {
             lost_context: value["source"].as_str().is_some_and(|source| matches!(source, "compact" | "clear")),
             is_continued: value["source"].as_str().is_some_and(|source| matches!(source, "resume" | "fork" | "compact" | "clear")),
             will_compact: (host.will_compact)(&value),
-            stop_hook_active: ["stop_hook_active", "stopHookActive"].iter().any(|key| value[*key] == true),
+            // Cursor counts the follow-ups instead. A flag of another type is not taken for "no".
+            stop_hook_active: ["stop_hook_active", "stopHookActive", "loop_count"].iter().any(|key| is_set(&value[*key])),
             answer: string(&["last_assistant_message", "prompt_response"]),
             event: string(&["hook_event_name", "hookEventName"]),
         }
+    }
+}
+
+/// Whether a flag or a count of a host says more than no.
+fn is_set(flag: &Value) -> bool {
+    match flag {
+        Value::Null | Value::Bool(false) => false,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !matches!(text.as_str(), "" | "false" | "0"),
+        Value::Bool(true) | Value::Array(_) | Value::Object(_) => true,
     }
 }
 

@@ -249,6 +249,8 @@ fn the_agent_is_not_asked_without_a_candidate_a_person_or_the_setting() {
         ("no candidate of this conversation", with("session_id", json!("other")), PERSON),
         ("no conversation", with("session_id", Value::Null), PERSON),
         ("a hook keeps the agent from stopping", with("stop_hook_active", json!(true)), PERSON),
+        ("the same as a text", with("stop_hook_active", json!("true")), PERSON),
+        ("a follow-up, as Cursor counts them", with("loop_count", json!(1)), PERSON),
         ("a subagent", with("agent_id", json!("a1")), PERSON),
         ("one message and no mark", stop(&home, "s"), &[]),
         ("a script", stop(&home, "s"), &[("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s")]),
@@ -633,6 +635,82 @@ fn a_sync_finds_candidates_of_the_project() {
     1 new candidate in the inbox; review with: memdir inbox
     ");
     assert!(run(&home, &["inbox"]).contains("rounded per line"));
+}
+
+#[test]
+fn bad_names_have_a_hint_and_a_candidate_is_decided_about_once() {
+    let home = with_candidates();
+    assert_snapshot!(home.run_bare(&["inbox", "accept", "notes/deploy", "--as", "inbox/other"]), @r#"
+    -- stderr
+    error: name "inbox/other" is in the inbox, so the candidate would not become a memory
+    hint: omit --as, or use a name outside of the inbox
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run_bare(&["inbox", "merge", "notes/deploy", "inbox/feedback/no-force-push"]), @r#"
+    -- stderr
+    error: invalid into: "inbox/feedback/no-force-push" is a candidate, not a memory
+    hint: name a memory; list them with: memdir list
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run_bare(&["inbox", "accept", "notes/deploy", "inbox/notes/deploy"]), @"accepted inbox/notes/deploy as notes/deploy (undo: memdir undo [ID])");
+}
+
+/// What the editor saves is the memory; the evidence stays in `source`.
+#[test]
+fn an_accepted_memory_is_edited_in_the_editor() {
+    let home = with_candidates();
+    let editor = home.path("editor");
+    fs::write(&editor, "#!/bin/sh\ntest -f \"$1\" && sed -i 's/on Tuesdays$/on Mondays, never on Tuesdays/' \"$1\"\n").unwrap();
+    fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let args = ["inbox", "accept", "notes/deploy", "--as", "howto/release", "--edit"];
+    let output = home.bare(&args).env("VISUAL", &editor).env("PATH", "/usr/bin:/bin").output().unwrap();
+    assert_snapshot!(aged(&home.tell(&args, output)), @"
+    accepted inbox/notes/deploy as howto/release (undo: memdir undo [ID])
+    -- stderr
+    note: edited howto/release (undo: memdir undo [ID])
+    ");
+    assert_snapshot!(home.run_bare(&["read", "howto/release"]), @r#"
+    ---
+    description: notes/deploy in one line
+    type: feedback
+    source: "remember in claude-code/s, 2026-08-31: \"remember: deploy on Tuesdays\" (chats/claude-code/s.md:12-14)"
+    ---
+
+    remember: deploy on Mondays, never on Tuesdays
+    "#);
+    assert!(!home.run_bare(&["inbox"]).contains("notes/deploy"), "it is decided");
+    // An editor that changes nothing leaves the memory as it was accepted.
+    let args = ["inbox", "accept", "feedback/no-force-push", "--edit"];
+    let output = home.bare(&args).env("EDITOR", "true").env("PATH", "/usr/bin:/bin").output().unwrap();
+    assert_snapshot!(aged(&home.tell(&args, output)), @"accepted inbox/feedback/no-force-push as feedback/no-force-push (undo: memdir undo [ID])");
+    assert!(home.run_bare(&["read", "feedback/no-force-push"]).contains("never force push to main"));
+}
+
+/// Which wording of a repeated sentence is the first one depends on the conversations at hand. A decision is about all of them.
+#[test]
+fn a_rejected_repeat_never_comes_back_in_other_words_or_with_an_older_conversation() {
+    let home = Home::new();
+    home.configure("[chats]\non = true\n");
+    let said = |session: &str, text: &str, day: &str| {
+        let file = transcript(&home, session, &["Fix the login.", text]);
+        let dated = fs::read_to_string(&file).unwrap().replace("2026-08-31", day);
+        fs::write(&file, dated).unwrap();
+        assert!(home.run_bare(&["chats", "sync"]).contains("synced"));
+    };
+    said("a", "Use pnpm here, not npm.", "2026-08-20");
+    said("b", "use pnpm in here, not npm!", "2026-08-21");
+    assert_eq!(home.run_bare(&["inbox"]).matches("you said it in several conversations").count(), 1);
+    home.run_bare(&["inbox", "reject", "--all"]);
+    said("older", "Please use pnpm here, not npm, ever.", "2026-08-01");
+    said("newer", "Use pnpm here, not npm please!!", "2026-08-30");
+    assert!(home.run_bare(&["inbox"]).contains("no candidates wait"));
+    home.run_bare(&["chats", "forget", "claude-code/a"]);
+    said("last", "And use pnpm here, not npm!", "2026-08-31");
+    assert!(home.run_bare(&["inbox"]).contains("no candidates wait"), "the first conversation is gone");
+    // What the search remembers can be made again from the rest.
+    fs::remove_dir_all(home.path("home/chats/.candidates")).unwrap();
+    said("end", "Use pnpm here, not npm, please.", "2026-09-01");
+    assert!(home.run_bare(&["inbox"]).contains("no candidates wait"), "found again from nothing");
 }
 
 /// The candidate is accepted before the editor starts, so a failing editor leaves a memory that can be edited or undone.

@@ -24,9 +24,9 @@ pub(super) const ENGLISH: LanguageWords = LanguageWords {
     requests: &[
         "remember", "don't forget", "do not forget", "never forget", "keep in mind", "bear in mind", "make a note", "take a note",
         "note down", "memorize", "memorise", "save to memory", "save this to memory", "save to your memory", "save this to your memory",
-        "add to memory", "add this to memory", "add to your memory", "add this to your memory",
+        "add to memory", "add this to memory", "add to your memory", "add this to your memory", "for future reference",
     ],
-    from_now_on: &["from now on", "for future reference", "in the future", "in future", "going forward", "from here on", "next time"],
+    from_now_on: &["from now on", "in the future", "in future", "going forward", "from here on", "next time"],
     that: &["that"],
     pointers: &[
         "this", "that", "it", "these", "the following", "for me", "for later", "for next time", "for the future", "for good", "please",
@@ -106,7 +106,7 @@ pub(super) const ENGLISH: LanguageWords = LanguageWords {
     later: &[
         "later", "first", "not yet", "not now", "before that", "wait", "hold on", "hang on", "one moment", "one second", "in a minute",
         "let's", "lets", "actually let's", "by the way", "btw", "after that", "afterwards", "i'll", "i will", "i have to go", "i meant",
-        "i wonder", "tomorrow",
+        "i wonder", "tomorrow", "show me", "tell me", "give me", "explain",
     ],
     tasks: &[
         "run", "rerun", "fix", "add", "commit", "push", "write", "implement", "review", "check", "explain", "show", "look", "read",

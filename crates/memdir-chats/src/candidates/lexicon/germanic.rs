@@ -71,6 +71,7 @@ pub(super) const GERMAN: LanguageWords = LanguageWords {
     ],
     later: &[
         "später", "erst", "zuerst", "noch nicht", "nicht jetzt", "warte", "moment", "übrigens", "vorher", "lass uns", "gleich", "morgen",
+        "zeig mir", "sag mir", "gib mir", "erkläre", "erklär",
     ],
     tasks: &[
         "führe", "mach", "zeig", "schreib", "erkläre", "prüfe", "teste", "baue", "ändere", "füge", "behebe", "korrigiere", "weiter",

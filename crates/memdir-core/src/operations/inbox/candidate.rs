@@ -33,8 +33,18 @@ pub struct Candidate {
     pub at: Option<Timestamp>,
     /// The hash of the evidence. A candidate that was decided about never comes back under the same key.
     pub key: String,
+    /// Other keys that the same evidence had, or would have, with other conversations at hand. A decision under one of them counts too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_keys: Vec<String>,
     /// How strong the evidence is, from 0 to 1. The weakest candidates leave a full inbox first.
     pub weight: f32,
+}
+
+impl Candidate {
+    /// All keys of its evidence, the own one first.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.key.as_str()).chain(self.other_keys.iter().map(String::as_str))
+    }
 }
 
 /// Why a candidate is proposed.

@@ -31,7 +31,8 @@ const CITATIONS: usize = 8;
 const CITATION_BYTES: usize = 200;
 
 /// The fields that only a candidate has.
-const FIELDS: [&str; 9] = ["candidate", "changes", "words", "turns", "conversations", "happened", "proposed", "weight", "key"];
+const FIELDS: [&str; 10] =
+    ["candidate", "changes", "words", "turns", "conversations", "happened", "proposed", "weight", "key", "other_keys"];
 
 /// The file of a candidate, with every secret redacted and every part bounded.
 pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
@@ -57,6 +58,9 @@ pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
     fields.push(("proposed", now.to_string()));
     fields.push(("weight", format!("{:.3}", clamped(candidate.weight))));
     fields.push(("key", yaml_text(&one_line(&candidate.key, CITATION_BYTES))));
+    if !candidate.other_keys.is_empty() {
+        fields.push(("other_keys", list(&candidate.other_keys)));
+    }
     let body = bounded(candidate.text.trim(), TEXT_BYTES);
     compose_yaml(fields.into_iter(), &format!("{body}\n")).into_bytes()
 }
@@ -162,6 +166,7 @@ impl InboxEntry {
             proposed: memory.field("proposed").and_then(memory::read_time).unwrap_or_else(|| stored.stamp.modified()),
             weight: clamped(field("weight").parse().unwrap_or_default()),
             key: field("key"),
+            other_keys: list("other_keys"),
             rejected: below.is_some(),
         }
     }

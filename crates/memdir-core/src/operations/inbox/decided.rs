@@ -40,10 +40,11 @@ pub(crate) fn record_decisions<'a>(
             continue;
         }
         let Some(stored) = store.get(from)? else { continue };
-        let key = InboxEntry::parse(&mount.prefix, &stored).key;
-        if !key.is_empty() {
+        let InboxEntry { key, other_keys, .. } = InboxEntry::parse(&mount.prefix, &stored);
+        let keys: Vec<String> = other_keys.into_iter().chain([key]).filter(|key| !key.is_empty()).collect();
+        if !keys.is_empty() {
             let path = file(&mount.root);
-            add(&path, &[key]).map_err(|source| Error::Io { doing: "record the decision in", path, source })?;
+            add(&path, &keys).map_err(|source| Error::Io { doing: "record the decision in", path, source })?;
         }
     }
     Ok(())

@@ -61,8 +61,8 @@ pub(crate) fn propose(store: &dyn Store, context: &Context, candidates: &[Candid
     let mut seen = decided_keys(&root);
     let open: HashSet<String> = entries(store, &prefix)?.into_iter().map(|entry| entry.key).collect();
     seen.extend(known::list(store).into_iter().map(|known| known.key));
-    let (open, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|candidate| open.contains(&candidate.key));
-    let fresh = others.into_iter().filter(|candidate| !seen.contains(&candidate.key)).collect();
+    let (open, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|candidate| candidate.keys().any(|key| open.contains(key)));
+    let fresh = others.into_iter().filter(|candidate| !candidate.keys().any(|key| seen.contains(key))).collect();
     let (mut new, known) = known::split_known(store, context, fresh, cache)?;
     if new.is_empty() && first.updated.is_empty() {
         return Ok(Proposed { added: Vec::new(), removed: Vec::new(), known, ..first });
@@ -100,13 +100,13 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
     let mut proposed = Proposed::default();
     let mut ranked: Vec<Ranked<'_>> = Vec::new();
     for candidate in candidates.iter().copied() {
-        if decided.contains(&candidate.key) || rejected_keys.contains(candidate.key.as_str()) {
+        if candidate.keys().any(|key| decided.contains(key) || rejected_keys.contains(key)) {
             proposed.decided += 1;
             continue;
         }
-        if !keys.insert(candidate.key.clone()) {
+        if candidate.keys().any(|key| keys.contains(key)) {
             proposed.open += 1;
-            if let Some(entry) = open_entries.get(candidate.key.as_str())
+            if let Some(entry) = candidate.keys().find_map(|key| open_entries.get(key))
                 && let Some(edit) = added_evidence(view, entry, candidate)?
             {
                 edits.push(edit);
@@ -114,6 +114,7 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
             }
             continue;
         }
+        keys.insert(candidate.key.clone());
         if normal_words(&candidate.words).is_some_and(|words| !said.insert(words)) {
             proposed.open += 1;
             continue;

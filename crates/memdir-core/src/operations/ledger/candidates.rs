@@ -63,6 +63,7 @@ fn violated(rule: &Rule, uses: &SpaceUses) -> Option<Candidate> {
         sessions: Vec::new(),
         at: counts.iter().filter_map(|(_, row)| row.last_fired).max(),
         key: key(&["violated", &rule.name, &ids.join(" ")]),
+        other_keys: Vec::new(),
         weight: (0.4 + 0.1 * violated.min(6) as f32).min(1.0),
     })
 }
@@ -89,6 +90,7 @@ fn unused(mounts: &[MountInfo], rule: &Rule, uses: &SpaceUses, modified: Timesta
         sessions: Vec::new(),
         at: None,
         key: key(&["unused", &rule.name, &rule.text.to_string()]),
+        other_keys: Vec::new(),
         weight: 0.2,
     })
 }
