@@ -268,7 +268,7 @@ fn open_proposals_are_limited_and_count_for_the_quota() {
     database.set_quota(TENANT, &TenantQuota { max_memories: None, max_bytes: Some(before + 100) }).unwrap();
     assert_eq!(
         why(put(ada.store(), "large.md", &"x".repeat(1_000))),
-        format!("the quota of the tenant is used up: {} bytes", before + 100)
+        format!("the change exceeds the tenant's quota of {} bytes", before + 100)
     );
     database.set_quota(TENANT, &TenantQuota::default()).unwrap();
     let first = proposed(put(ada.store(), "0.md", "x"));

@@ -703,14 +703,14 @@ fn a_rejected_repeat_never_comes_back_in_other_words_or_with_an_older_conversati
     home.run_bare(&["inbox", "reject", "--all"]);
     said("older", "Please use pnpm here, not npm, ever.", "2026-08-01");
     said("newer", "Use pnpm here, not npm please!!", "2026-08-30");
-    assert!(home.run_bare(&["inbox"]).contains("no candidates wait"));
+    assert!(home.run_bare(&["inbox"]).contains("no candidates to review"));
     home.run_bare(&["chats", "forget", "claude-code/a"]);
     said("last", "And use pnpm here, not npm!", "2026-08-31");
-    assert!(home.run_bare(&["inbox"]).contains("no candidates wait"), "the first conversation is gone");
+    assert!(home.run_bare(&["inbox"]).contains("no candidates to review"), "the first conversation is gone");
     // What the search remembers can be made again from the rest.
     fs::remove_dir_all(home.path("home/chats/.candidates")).unwrap();
     said("end", "Use pnpm here, not npm, please.", "2026-09-01");
-    assert!(home.run_bare(&["inbox"]).contains("no candidates wait"), "found again from nothing");
+    assert!(home.run_bare(&["inbox"]).contains("no candidates to review"), "found again from nothing");
 }
 
 /// The candidate is accepted before the editor starts, so a failing editor leaves a memory that can be edited or undone.

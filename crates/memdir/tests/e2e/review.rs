@@ -246,19 +246,19 @@ fn a_reviewer_decides_at_the_command_line() {
     +Only on Tuesdays.
 
     -- stderr
-    error: cannot accept the proposal: the server refused: cannot write "deploy": only a reviewer decides about proposals (status 403)
+    error: cannot accept the proposal: the server refused the request: cannot write "deploy": only a reviewer decides about proposals (status 403)
     hint: list the proposals with: memdir review list --server URL
     -- exit 1
 
     accepted [ID] (write deploy.md)
 
     -- stderr
-    error: cannot reject the proposal: the server refused: proposal [ID] was accepted by rita (status 409)
+    error: cannot reject the proposal: the server refused the request: proposal [ID] was accepted by rita (status 409)
     hint: list the proposals with: memdir review list --server URL
     -- exit 1
 
     -- stderr
-    error: cannot read the proposal: the server refused: proposal "zzzzzzzz" not found (status 404)
+    error: cannot read the proposal: the server refused the request: proposal "zzzzzzzz" not found (status 404)
     hint: list the proposals with: memdir review list --server URL
     -- exit 1
 

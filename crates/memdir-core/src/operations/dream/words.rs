@@ -112,12 +112,11 @@ pub(super) fn tokens(sentence: &str) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut code = false;
     for raw in sentence.split_whitespace() {
-        let opens = raw.matches('`').count();
+        let opens = raw.bytes().filter(|byte| *byte == b'`').count();
         let is_code = code || opens > 0;
         code ^= opens % 2 == 1;
         let is_value_mark = raw == "=" || raw == "→" || raw == "->";
-        let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '_' | '#' | '$' | '.' | '-'));
-        let word = word.trim_end_matches(['.', ',']).trim_matches('-');
+        let word = trim(raw);
         if is_value_mark {
             out.push(Token { text: "=".into(), class: TokenClass::Copula });
             continue;
@@ -134,13 +133,30 @@ pub(super) fn tokens(sentence: &str) -> Vec<Token> {
     out
 }
 
+/// Cuts punctuation off a word.
+fn trim(raw: &str) -> &str {
+    // Most words have none, and a look at two bytes is much cheaper than one at each character from both sides.
+    if let ([first, .., last], true) = (raw.as_bytes(), raw.is_ascii())
+        && first.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return raw;
+    }
+    let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '~' | '_' | '#' | '$' | '.' | '-'));
+    word.trim_end_matches(['.', ',']).trim_matches('-')
+}
+
 /// Makes numbers in words facts like those in digits. "One" is a number before a noun only, as in "one approval".
 fn numbers_in_words(tokens: &mut [Token]) {
     for at in 0..tokens.len() {
         let is_counted = tokens.get(at + 1).is_some_and(|next| next.class == TokenClass::Word);
+        // Before the texts are compared: this is done for every word of every memory.
+        if !is_counted || !matches!(tokens[at].class, TokenClass::Word | TokenClass::Name | TokenClass::Stop) || tokens[at].text.len() > 6 {
+            continue;
+        }
         let is_pronoun = at > 0 && matches!(tokens[at - 1].text.as_str(), "no" | "this" | "that" | "each" | "every" | "any" | "the");
         let number = NUMBERS.iter().position(|word| *word == tokens[at].text);
-        if let Some(number) = number.filter(|number| is_counted && !(*number == 0 && is_pronoun)) {
+        if let Some(number) = number.filter(|number| !(*number == 0 && is_pronoun)) {
             tokens[at] = Token { text: (number + 1).to_string(), class: TokenClass::Fact };
         }
     }
@@ -150,7 +166,9 @@ const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seve
 
 fn classify(word: &str, is_code: bool, is_first: bool) -> Token {
     let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().replace('’', "'") };
-    let is_identifier = word.contains(['/', '_', '\\', '@', '#', '$']) || word.trim_matches('.').contains('.') || word.contains("::");
+    let is_mark = |byte: u8| matches!(byte, b'/' | b'_' | b'\\' | b'@' | b'#' | b'$' | b'.' | b':');
+    let is_identifier = word.bytes().any(is_mark)
+        && (word.contains(['/', '_', '\\', '@', '#', '$']) || word.trim_matches('.').contains('.') || word.contains("::"));
     let known = function_words().get(lower.as_str()).copied();
     let class = if known == Some(TokenClass::Negation) || lower.ends_with("n't") {
         TokenClass::Negation
@@ -204,7 +222,8 @@ pub(super) fn hash_of<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     mix(hasher.finish())
 }
 
-/// Spreads the bits of a hash.
+/// Spreads the bits of a hash. Inlined: the minhash of a text calls it 63 times for each pair of words.
+#[inline(always)]
 pub(super) fn mix(mut hash: u64) -> u64 {
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
