@@ -208,6 +208,7 @@ impl ChangeJob<'_> {
             if claimed.is_some() {
                 return Ok((claimed, Locked::default()));
             }
+            self.hold_people(client).await?;
             Ok((None, lock_namespaces(client, &self.space.tenant, &self.namespaces).await?))
         };
         let stopped = async {
@@ -221,6 +222,21 @@ impl ChangeJob<'_> {
                 () = stopped => Err(self.stop.check().err().map_or_else(|| Failure::disconnected("stopped"), Failure::from)),
             }
         })
+    }
+
+    /// Keeps the person, and the author of an accepted proposal, from being erased before the change is made: otherwise their name would
+    /// come back into the history. Fails if the person was erased already; the proposals of an erased author are gone too.
+    async fn hold_people(&self, client: &Object) -> Result<(), Failure> {
+        let Some(person) = self.space.person.as_deref() else { return Ok(()) };
+        let author = self.accepts.as_ref().map(|accepted| accepted.proposal.author.name.as_str());
+        let people: Vec<&str> = std::iter::once(person).chain(author).collect();
+        let statement = client.prepare_cached(sql::HOLD_PEOPLE).await?;
+        let held = client.query(&statement, &[&self.space.tenant, &people]).await?;
+        let mut names = held.iter().map(|row| row.try_get::<_, &str>(0));
+        if !names.any(|name| name.is_ok_and(|name| name == person)) {
+            return Err(Error::Unavailable { what: "the change was not made".into(), why: "the person was removed".into() }.into());
+        }
+        Ok(())
     }
 
     fn new_change(&self, id: ChangeId, mut files: Vec<FileChange>) -> Change {

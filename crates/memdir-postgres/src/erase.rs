@@ -46,7 +46,8 @@ impl Database {
         let id = ChangeId::generate()?;
         let erased_as = format!("erased-{id}");
         self.administer_or_undo(tenant, is_done, async |client| {
-            if client.query_opt(sql::HAS_PERSON, &[&tenant, &person]).await?.is_none() {
+            // First, so that changes which are being made end before the history is renamed, and later ones find no person.
+            if client.query_opt(sql::LOCK_PERSON, &[&tenant, &person]).await?.is_none() {
                 return Err(Error::bad_input("person", format!("{person:?} not found in tenant {tenant:?}")).into());
             }
             erase(client, (tenant, person), &own, &erased_as, is_done).await

@@ -18,12 +18,14 @@ pub struct NamespaceMount {
     pub mount: Mount,
     /// Whether the caller is a reviewer: then its changes are made at once, also if the namespace is under review.
     pub reviews: bool,
+    /// The person who makes the changes. If set, a change fails once the person was removed or erased, even while it waits for a lock.
+    pub person: Option<String>,
 }
 
 impl NamespaceMount {
     /// Creates a writable mount with an entrypoint, for a reviewer.
     pub fn new(prefix: &str, namespace: &str) -> Self {
-        NamespaceMount { namespace: namespace.to_owned(), mount: Mount::new(prefix, "", ""), reviews: true }
+        NamespaceMount { namespace: namespace.to_owned(), mount: Mount::new(prefix, "", ""), reviews: true, person: None }
     }
 }
 
@@ -48,6 +50,8 @@ impl NamespaceMount {
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) tenant: String,
+    /// The person whose changes these are.
+    pub(crate) person: Option<String>,
     pub(crate) mounts: Vec<OpenMount>,
     pub(crate) infos: Vec<MountInfo>,
 }
@@ -84,8 +88,9 @@ impl Space {
             let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].mount.prefix);
             return Err(Error::bad_input("mounts", why));
         }
-        let mut space = Space { tenant: tenant.to_owned(), mounts: Vec::new(), infos: Vec::new() };
-        for NamespaceMount { namespace, mount, reviews } in mounts {
+        let mut space = Space { tenant: tenant.to_owned(), person: None, mounts: Vec::new(), infos: Vec::new() };
+        for NamespaceMount { namespace, mount, reviews, person } in mounts {
+            space.person = space.person.or_else(|| person.clone());
             MemoryPath::parse(namespace).map_err(|error| Error::bad_input("namespace", error.to_string()))?;
             let info = mount.info(root(tenant, namespace));
             let shows_all = info.rules.is_empty() && mount.part.is_empty();

@@ -119,10 +119,10 @@ pub(crate) const PROPOSAL: &str = "
       case when $4 then bytes end as bytes, state, decided_ms, decided_by, reason
     from memdir.proposals where tenant = $1 and namespace = any($2) and proposal = $3";
 
-/// Ends an open proposal, once. A rejected one keeps its texts.
+/// Ends an open proposal, once. A rejected one keeps its texts, which do not count for the quota any more.
 pub(crate) const CLOSE_PROPOSAL: &str = "
     update memdir.proposals set state = $4, decided_ms = $5, decided_by = $6, reason = $7,
-      bytes = case when $8 then bytes end, size = case when $8 then size else 0 end
+      bytes = case when $8 then bytes end, size = 0
     where tenant = $1 and namespace = $2 and proposal = $3 and state = 'open'";
 
 pub(crate) const PROPOSAL_STATE: &str =
@@ -257,6 +257,13 @@ pub(crate) const REMOVE_PERSON: &str = "delete from memdir.people where tenant =
 pub(crate) const PEOPLE: &str = "select person from memdir.people where tenant = $1 order by person";
 
 pub(crate) const HAS_PERSON: &str = "select 1 from memdir.people where tenant = $1 and person = $2";
+
+/// Locks a person against everything else: an erasure waits for their changes, and changes wait for an erasure.
+pub(crate) const LOCK_PERSON: &str = "select 1 from memdir.people where tenant = $1 and person = $2 for update";
+
+/// Keeps people from being removed before the end of the transaction.
+pub(crate) const HOLD_PEOPLE: &str =
+    "select person from memdir.people where tenant = $1 and person = any($2) order by person for key share";
 
 pub(crate) const ADD_GROUP: &str = "insert into memdir.groups (tenant, name) values ($1, $2) on conflict do nothing";
 

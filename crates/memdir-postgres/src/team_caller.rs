@@ -64,6 +64,7 @@ impl TeamCaller {
         if let Some(group) = group {
             mounts.push(self.with_role(NamespaceMount::of_team(&format!("groups/{}", part("group", group)?)), Some(group)));
         }
+        mounts.iter_mut().for_each(|mount| mount.person = Some(self.person.clone()));
         Ok(mounts)
     }
 

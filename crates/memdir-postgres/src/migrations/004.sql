@@ -7,7 +7,7 @@ alter table memdir.namespaces add column review boolean default false;
 alter table memdir.changes add column reviewer text;
 
 -- A proposed change of one namespace: the arrays have one entry for each file. `proposal` is the id of the change that an acceptance makes.
--- `bytes` is null once the texts are not needed any more; `size` counts what is stored.
+-- `bytes` is null once the texts are not needed any more; `size` is what counts for the quota, until it is decided.
 create table memdir.proposals (
   tenant text collate "C" not null,
   namespace text collate "C" not null,

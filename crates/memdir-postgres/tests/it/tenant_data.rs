@@ -1,7 +1,7 @@
 //! What a tenant stores as a whole: quotas, the audit log, erasing a person, moving to another database.
 
-use crate::support::{TENANT, TestDatabase, check_sequences, put, query, text};
-use memdir_core::{ChangeFilter, Store};
+use crate::support::{TENANT, TestDatabase, check_sequences, intent, path, put, query, text};
+use memdir_core::{ChangeFilter, FileEdit, Role, Store, Verb};
 use memdir_postgres::{Database, MemberRole, NamespaceMount, PostgresStore, TenantQuota, TenantUsage};
 
 #[test]
@@ -108,6 +108,36 @@ fn an_erased_person_leaves_no_text_and_no_name() {
     let texts = "select count(*) from memdir.versions where convert_from(bytes, 'UTF8') like '%Ada%'";
     assert_eq!(query(&test.url, texts).unwrap(), [["0"]]);
     check_sequences(&test.url);
+}
+
+/// A change could wait for a lock while its person was erased, and bring their name and texts back.
+#[test]
+fn an_erasure_waits_for_changes_of_the_person_and_refuses_later_ones() {
+    let Some(test) = TestDatabase::new() else { return };
+    let (_, shared) = with_people(&test);
+    let database = test.database();
+    let mounts = [("user", "people/ada"), ("", "projects/shop")];
+    let mounts = mounts.map(|(prefix, name)| NamespaceMount { person: Some("ada".into()), ..NamespaceMount::new(prefix, name) });
+    let ada = PostgresStore::open(database, TENANT, &mounts).unwrap();
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let edit = FileEdit { path: path("deploy.md"), bytes: Some(b"Only on Tuesdays".to_vec()), role: Role::Memory };
+    let receipt = std::thread::scope(|scope| {
+        let mut erasing = None;
+        let made = ada.change(&intent(Verb::Write), &[path("deploy.md")], &mut |_| {
+            let erasing = erasing.get_or_insert_with(|| scope.spawn(|| database.erase_person(TENANT, "ada", true).unwrap()));
+            while !erasing.is_finished() && query(&test.url, waiting).unwrap() == [["0"]] {}
+            Ok(vec![edit.clone()])
+        });
+        made.unwrap();
+        erasing.unwrap().join().unwrap()
+    });
+    assert_eq!(text(&shared, "deploy").as_deref(), Some("Only on Tuesdays"));
+    let actors: Vec<String> = shared.changes(&ChangeFilter::default()).unwrap().into_iter().map(|change| change.actor.name).collect();
+    assert_eq!(actors, [receipt.erased_as.clone(), receipt.erased_as]);
+    for name in ["user/back.md", "deploy.md"] {
+        assert_eq!(put(&ada, name, "again").unwrap_err().to_string(), "the change was not made: the person was removed");
+    }
+    assert_eq!(query(&test.url, "select 1 from memdir.namespaces where namespace = 'people/ada'").unwrap(), Vec::<Vec<String>>::new());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Finds relative dates: "yesterday", "next week", "by Friday".
 
 use crate::{base::steps, memory::lines::FenceScanner};
+use std::borrow::Cow;
 
 /// A relative date in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub fn relative_dates(text: &str) -> Vec<RelativeDate> {
 struct Word<'a> {
     at: usize,
     text: &'a str,
-    lower: String,
+    lower: Cow<'a, str>,
     quoted: bool,
 }
 
@@ -39,7 +40,7 @@ fn split_words(line: &str) -> impl Iterator<Item = Word<'_>> {
     line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'')
         .scan(0, move |at, piece| {
             let text = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
-            let word = Word { at: *at, text, lower: text.to_lowercase(), quoted: code || quoted };
+            let word = Word { at: *at, text, lower: lower_case(text), quoted: code || quoted };
             for c in piece[text.len()..].chars() {
                 code ^= c == '`';
                 quoted = match c {
@@ -53,6 +54,12 @@ fn split_words(line: &str) -> impl Iterator<Item = Word<'_>> {
             Some(word)
         })
         .filter(|word| !word.text.is_empty())
+}
+
+/// Most words are in lower case already: a copy of every word of every memory would take longer than the search.
+fn lower_case(text: &str) -> Cow<'_, str> {
+    let is_lower = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_lower { text.into() } else { text.to_lowercase().into() }
 }
 
 fn find(line: &str, words: &[Word<'_>]) -> Vec<String> {
@@ -71,7 +78,7 @@ fn find(line: &str, words: &[Word<'_>]) -> Vec<String> {
 
 /// The number of words that form a relative date at the beginning of `words`.
 fn length(words: &[Word<'_>]) -> usize {
-    let word = |n: usize| words.get(n).map_or("", |word| word.lower.as_str());
+    let word = |n: usize| words.get(n).map_or("", |word| &*word.lower);
     let is_amount = |text: &str| text.parse::<u32>().is_ok() || AMOUNTS.contains(&text);
     match word(0) {
         "yesterday" | "tomorrow" | "tonight" => 1,
@@ -106,8 +113,8 @@ fn is_day(word: &str) -> bool {
 
 /// Whether a word is a month. "This may" and "the next march" are about something else.
 fn is_month(word: &Word<'_>) -> bool {
-    let is_ambiguous = matches!(word.lower.as_str(), "may" | "march" | "august");
-    MONTHS.contains(&word.lower.as_str()) && (!is_ambiguous || word.text.starts_with(char::is_uppercase))
+    let is_ambiguous = matches!(&*word.lower, "may" | "march" | "august");
+    MONTHS.contains(&&*word.lower) && (!is_ambiguous || word.text.starts_with(char::is_uppercase))
 }
 
 /// Whether a line contains a date such as 2026-03-05, which makes a relative one clear.
