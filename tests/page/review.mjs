@@ -19,7 +19,7 @@ async function save(page, name, text) {
   await page.fill("#name", name);
   await page.fill("#text", text);
   await page.click("button.main");
-  await page.waitForSelector("text=waits for review");
+  await page.waitForSelector("text=is waiting for review");
   await page.click("text=View the proposal");
   return page.url().split("/").pop();
 }

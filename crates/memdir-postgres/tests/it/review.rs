@@ -193,7 +193,10 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     // With a key, a repeated request must not withdraw or undo the next one.
     let waits = proposed(ada.write(&Write::create(path("again"), "Again.\n")));
     let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
-    assert_eq!(why(keyed.undo(&UndoTarget::Mine)), format!("your last change is waiting for review as {waits}; to withdraw it, undo {waits}"));
+    assert_eq!(
+        why(keyed.undo(&UndoTarget::Mine)),
+        format!("your last change is waiting for review as {waits}; to withdraw it, undo {waits}")
+    );
 }
 
 #[test]
@@ -211,7 +214,9 @@ fn a_key_leads_to_one_proposal_and_then_to_its_change() {
     let key = Some(IdempotencyKey { caller: "ada".into(), key: "r".into(), request: [9; 32] });
     let id = proposed(put_for(store, key.clone(), "keyed.md", "Twice."));
     rita.reject_proposal(&id, Some("no")).unwrap();
-    assert!(why(put_for(store, key, "keyed.md", "Twice.")).ends_with("and was rejected by rita: no"));
+    let error = put_for(store, key, "keyed.md", "Twice.").unwrap_err();
+    assert!(error.to_string().ends_with("and was rejected by rita: no"), "{error}");
+    assert_eq!(error.command_hint(), "the memory was not changed; propose a new change if it is still needed");
     check_sequences(&test.url);
 }
 

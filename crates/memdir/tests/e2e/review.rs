@@ -1,7 +1,7 @@
 //! Review on a team server: what a writer or an agent changes waits for a reviewer, whichever door it comes through.
 
 use crate::{
-    home::Home,
+    home::{Home, feed},
     team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change},
     web::Web,
 };
@@ -267,7 +267,16 @@ fn a_reviewer_decides_at_the_command_line() {
     [ID]      when              author  state     what
     [ID]      [TIME]            ada     accepted  write deploy
     "#);
-    // A copy to the server waits too.
+    // A rename has both names, and the reason may come from standard input.
+    call(web, ada, "memory_move", json!({ "from": "deploy", "to": "howto/deploy" }));
+    let id = reviewed.open();
+    let (url, file) = (format!("http://{}", web.address), home.path("token"));
+    fs::write(&file, rita).unwrap();
+    let args = ["review", "reject", &id, "--reason", "-", "--server", &url, "--token-file", file.to_str().unwrap()];
+    let rejected = home.tell(&args, feed(&mut home.bare(&args), b"keep the name\n"));
+    assert_eq!(rejected.trim_end(), format!("rejected {id} (rename deploy to howto/deploy)"));
+    assert!(reviewed.review(rita, &["show", &id]).contains("rejected by rita: keep the name"));
+    // A copy to the server is proposed too.
     fs::write(home.path("token"), ada).unwrap();
     let (url, file) = (format!("http://{}", web.address), home.path("token"));
     home.run_bare(&["write", "notes/fromhere", "From this machine."]);
