@@ -96,11 +96,12 @@ fn show_one(proposal: &ServerProposal, printer: &mut Printer<'_>) -> io::Result<
     }
     for memory in &proposal.memories {
         printer.line("")?;
+        let name = memory.path.strip_suffix(".md").unwrap_or(&memory.path);
         if memory.is_outdated == Some(true) {
-            printer.line(format!("{} has changed since; the proposal cannot be accepted", memory.path))?;
+            printer.line(format!("{name} has changed since; the proposal cannot be accepted"))?;
         }
         match memory.diff.as_deref() {
-            None | Some("") => printer.line(format!("{}: the text is no longer stored", memory.path))?,
+            None | Some("") => printer.line(format!("{name}: the text is no longer stored"))?,
             Some(diff) => printer.content(diff)?,
         }
     }

@@ -174,6 +174,10 @@ fn every_write_of_the_rest_api_is_answered_with_its_proposal() {
     call(web, rita, "memory_write", json!({ "path": "tests", "content": "Rita's.", "mode": "replace" }));
     let (status, problem) = reviewed.decide(rita, proposal["id"].as_str().unwrap(), json!({ "decision": "accept" }));
     assert_eq!((status, &problem["type"]), (409, &json!("memory_precondition_failed_error")), "{problem}");
+    assert_eq!(problem["detail"], "memory \"tests\" has changed since the change was proposed");
+    assert_eq!(problem["hint"], "Reject the proposal, or make the change yourself.");
+    let shown = reviewed.review(rita, &["show", proposal["id"].as_str().unwrap()]);
+    assert!(shown.contains("\ntests has changed since; the proposal cannot be accepted\n"), "{shown}");
     assert!(call(web, ada, "memory_read", json!({ "path": "tests" })).contains("Rita's."));
     assert_eq!(reviewed.open(), proposal["id"].as_str().unwrap());
     reviewed.team.check_sequences();
