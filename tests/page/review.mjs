@@ -19,8 +19,8 @@ async function save(page, name, text) {
   await page.fill("#name", name);
   await page.fill("#text", text);
   await page.click("button.main");
-  await page.waitForSelector("text=waits for review");
-  await page.click("text=The proposal");
+  await page.waitForSelector("text=is waiting for review");
+  await page.click("text=View the proposal");
   return page.url().split("/").pop();
 }
 
@@ -60,7 +60,7 @@ await story(async (browser) => {
   assert.equal(csrf.length, 64);
   await rita.click("main >> text=Accept");
   await rita.waitForSelector("text=accepted by rita");
-  await rita.click("text=The change");
+  await rita.click("text=View the change");
   assert.match(await rita.textContent("main"), /ada, reviewed by rita/);
   assert.equal((await ada.goto(`${base}/m/notes/tea`)).status(), 200);
 

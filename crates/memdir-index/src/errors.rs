@@ -3,20 +3,20 @@
 use memdir_core::Error;
 use std::{io, path::Path, sync::Arc};
 
-/// Converts an error of Tantivy.
-pub(crate) fn tantivy_error(error: tantivy::TantivyError) -> Error {
-    match error {
+/// Converts an error of Tantivy in the index directory `root`.
+pub(crate) fn tantivy_error<'a>(doing: &'static str, root: &'a Path) -> impl Fn(tantivy::TantivyError) -> Error + Copy + use<'a> {
+    move |error| match error {
         tantivy::TantivyError::IoError(source) => {
             let source = Arc::try_unwrap(source).unwrap_or_else(|shared| io::Error::new(shared.kind(), shared.to_string()));
-            Error::io("use", "the search index", source)
+            Error::io(doing, root, source)
         }
         other => corrupt_index(other.to_string()),
     }
 }
 
-/// Converts an error of reading postings.
-pub(crate) fn read_error(source: io::Error) -> Error {
-    Error::io("read", "the search index", source)
+/// Converts an error of reading postings in the index directory `root`.
+pub(crate) fn read_error(root: &Path) -> impl Fn(io::Error) -> Error + '_ {
+    move |source| Error::io("read", root, source)
 }
 
 /// The error of a damaged file.

@@ -78,13 +78,14 @@ impl SegmentMatches {
 
 /// Returns the postings of a term in a field, or `None` if the segment does not contain it.
 pub(super) fn look_up(segment: &Segment, field: Field, term: &str) -> Result<Option<TermInfo>> {
-    segment.field(field).terms().get(term.as_bytes()).map_err(read_error)
+    segment.field(field).terms().get(term.as_bytes()).map_err(read_error(&segment.root))
 }
 
 /// Calls `each` with every block of documents and their term frequencies.
 #[inline]
 pub(super) fn each_block(segment: &Segment, field: Field, info: &TermInfo, mut each: impl FnMut(&[u32], &[u32])) -> Result<()> {
-    let mut blocks = segment.field(field).read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs).map_err(read_error)?;
+    let mut blocks =
+        segment.field(field).read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs).map_err(read_error(&segment.root))?;
     while !blocks.docs().is_empty() {
         each(blocks.docs(), blocks.freqs());
         blocks.advance();
@@ -107,8 +108,12 @@ fn live_count(part: &LiveSegment, field: Field, info: Option<&TermInfo>) -> Resu
 
 /// Returns the live units in which one term follows another, ignoring stop words, and how often.
 fn adjacent(part: &LiveSegment, a: &TermInfo, b: &TermInfo) -> Result<Vec<(u32, u32)>> {
-    let read =
-        |info| part.segment.field(BODY).read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions).map_err(read_error);
+    let read = |info| {
+        part.segment
+            .field(BODY)
+            .read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)
+            .map_err(read_error(&part.segment.root))
+    };
     let (mut first, mut second) = (read(a)?, read(b)?);
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let mut units = Vec::new();

@@ -42,6 +42,8 @@ const SMALL_TABLE: usize = 200_000;
 pub(super) struct Segment {
     pub(super) row: SegmentRow,
     pub(super) table: Table,
+    /// The index directory, for errors.
+    pub(super) root: Box<Path>,
     tantivy: TantivySegment,
     fields: [Arc<InvertedIndexReader>; 5],
 }
@@ -57,14 +59,14 @@ impl Segment {
         }
         let id = SegmentId::from_uuid_string(row.name()).map_err(|error| corrupt(root, error.to_string()))?;
         let segment = index.segment(index.new_segment_meta(id, row.docs));
-        Segment::with(segment, *row, Table::open(&part_path(root, row.name(), "units"), row.docs)?)
+        Segment::with(root, segment, *row, Table::open(&part_path(root, row.name(), "units"), row.docs)?)
     }
 
-    fn with(tantivy: TantivySegment, row: SegmentRow, table: Table) -> Result<Segment> {
-        let reader = SegmentReader::open(&tantivy).map_err(tantivy_error)?;
-        let field = |field: Field| reader.inverted_index(field).map_err(tantivy_error);
+    fn with(root: &Path, tantivy: TantivySegment, row: SegmentRow, table: Table) -> Result<Segment> {
+        let reader = SegmentReader::open(&tantivy).map_err(tantivy_error("open", root))?;
+        let field = |field: Field| reader.inverted_index(field).map_err(tantivy_error("open", root));
         let fields = [field(schema::BODY)?, field(schema::TITLE)?, field(schema::CODE)?, field(schema::FILE)?, field(schema::CUE)?];
-        Ok(Segment { row, table, tantivy, fields })
+        Ok(Segment { row, table, root: root.into(), tantivy, fields })
     }
 
     /// Compares every byte of its files with their checksums.
@@ -88,14 +90,19 @@ impl Segment {
     }
 }
 
+/// The index directory as errors show it; an index in memory has none.
+fn shown(root: Option<&Path>) -> &Path {
+    root.unwrap_or(Path::new("(in memory)"))
+}
+
 pub(super) fn part_path(root: &Path, name: &str, part: &str) -> PathBuf {
     root.join(format!("{name}.{part}"))
 }
 
 /// Opens the Tantivy index to which the segments of a directory belong.
 pub(super) fn tantivy_index(root: &Path) -> Result<Index> {
-    let dir = SegmentDir::open(root).map_err(|error| tantivy_error(error.into()))?;
-    Index::create(dir, schema::schema(), schema::settings()).map_err(tantivy_error)
+    let dir = SegmentDir::open(root).map_err(|error| tantivy_error("open", root)(error.into()))?;
+    Index::create(dir, schema::schema(), schema::settings()).map_err(tantivy_error("open", root))
 }
 
 /// A finished segment that no state lists yet.
@@ -116,6 +123,7 @@ pub(super) struct SegmentWriter {
 }
 
 struct Open {
+    root: Box<Path>,
     writer: SingleSegmentIndexWriter<Doc>,
     columns: Columns,
     rows: Vec<(FileRow, String)>,
@@ -158,12 +166,12 @@ impl SegmentWriter {
 impl Open {
     fn new(root: Option<&Path>, table: usize) -> Result<Open> {
         let dir: Box<dyn Directory> = match root {
-            Some(root) => Box::new(SegmentDir::open(root).map_err(|error| tantivy_error(error.into()))?),
+            Some(root) => Box::new(SegmentDir::open(root).map_err(|error| tantivy_error("open", root)(error.into()))?),
             None => Box::new(RamDirectory::create()),
         };
         let builder = Index::builder().schema(schema::schema()).settings(schema::settings()).tokenizers(schema::tokenizers());
-        let writer = builder.single_segment_index_writer(dir, table).map_err(tantivy_error)?;
-        Ok(Open { writer, columns: Columns::default(), rows: Vec::new() })
+        let writer = builder.single_segment_index_writer(dir, table).map_err(tantivy_error("write", shown(root)))?;
+        Ok(Open { root: shown(root).into(), writer, columns: Columns::default(), rows: Vec::new() })
     }
 
     fn add(&mut self, file: &Arc<IndexFile>, embedder: u64) -> Result<()> {
@@ -172,9 +180,9 @@ impl Open {
         let sum = |count: fn(&IndexUnit) -> u32| file.units.iter().map(count).fold(0u32, u32::saturating_add);
         let file_words = file.head.count + sum(|unit| if unit.in_file { unit.body.count } else { 0 });
         self.columns.push_file(file, hash, file_words);
-        self.writer.add_document(Doc::File(file.clone())).map_err(tantivy_error)?;
+        self.writer.add_document(Doc::File(file.clone())).map_err(tantivy_error("write", &self.root))?;
         for at in 0..file.units.len() {
-            self.writer.add_document(Doc::Unit(file.clone(), at)).map_err(tantivy_error)?;
+            self.writer.add_document(Doc::Unit(file.clone(), at)).map_err(tantivy_error("write", &self.root))?;
         }
         let embedded = file.units.iter().all(|unit| unit.vector.is_some() || unit.points_to.is_some());
         let mut row = FileRow {
@@ -198,8 +206,8 @@ impl Open {
     }
 
     fn finish(self, root: Option<&Path>) -> Result<NewSegment> {
-        let index = self.writer.finalize().map_err(tantivy_error)?;
-        let segment = index.searchable_segments().map_err(tantivy_error)?.into_iter().next();
+        let index = self.writer.finalize().map_err(tantivy_error("write", &self.root))?;
+        let segment = index.searchable_segments().map_err(tantivy_error("read", &self.root))?.into_iter().next();
         let segment = segment.ok_or_else(|| corrupt_index("a written segment is empty"))?;
         Ok(NewSegment { segment: Arc::new(close(segment, &self.columns, root)?), rows: self.rows })
     }
@@ -210,7 +218,7 @@ fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Res
     let name = segment.id().uuid_string();
     let mut row = SegmentRow { docs: columns.len() as u32, ..bytemuck::Zeroable::zeroed() };
     row.id.copy_from_slice(name.as_bytes());
-    let Some(root) = root else { return Segment::with(segment, row, Table::owned(columns)) };
+    let Some(root) = root else { return Segment::with(shown(None), segment, row, Table::owned(columns)) };
     let path = part_path(root, &name, "units");
     let mut file = disk::create_private_file(&path).map_err(|source| Error::io("create", &path, source))?;
     file.write_all(bytemuck::cast_slice(&columns.finish())).map_err(|source| Error::io("write", &path, source))?;
@@ -219,7 +227,7 @@ fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Res
         *mark = Mark::read(&part_path(root, &name, part));
     }
     let table = Table::open(&path, row.docs)?;
-    Segment::with(segment, row, table)
+    Segment::with(root, segment, row, table)
 }
 
 /// Merges the live documents of several segments into one, in order. Each part is a segment and its deletion bits.
@@ -227,13 +235,13 @@ pub(super) fn merge(root: &Path, parts: &[(&Segment, &[u64])]) -> Result<Segment
     let segments: Vec<TantivySegment> = parts.iter().map(|(segment, _)| segment.tantivy.clone()).collect();
     let alive = parts.iter().map(|(segment, dead)| alive_bits(segment.docs(), dead)).collect::<std::io::Result<_>>();
     let alive = alive.map_err(|source| Error::io("merge", root, source))?;
-    let dir = SegmentDir::open(root).map_err(|error| tantivy_error(error.into()))?;
-    let index = merge_filtered_segments(&segments, schema::settings(), alive, dir).map_err(tantivy_error)?;
+    let dir = SegmentDir::open(root).map_err(|error| tantivy_error("open", root)(error.into()))?;
+    let index = merge_filtered_segments(&segments, schema::settings(), alive, dir).map_err(tantivy_error("merge", root))?;
     let mut columns = Columns::default();
     for (segment, dead) in parts {
         (0..segment.docs()).filter(|doc| !is_dead(dead, *doc)).for_each(|doc| columns.push_doc(&segment.table, doc));
     }
-    let merged = index.searchable_segments().map_err(tantivy_error)?.into_iter().next();
+    let merged = index.searchable_segments().map_err(tantivy_error("read", root))?.into_iter().next();
     let merged = merged.filter(|segment| segment.meta().max_doc() as usize == columns.len());
     let merged = merged.ok_or_else(|| corrupt(root, "a merge lost documents"))?;
     close(merged, &columns, Some(root))

@@ -18,7 +18,7 @@ pub enum MemberRole {
     Reader,
     /// Reads and writes.
     Writer,
-    /// Also decides about proposed changes.
+    /// Also accepts and rejects proposed changes.
     Reviewer,
     /// Also manages the group.
     Admin,

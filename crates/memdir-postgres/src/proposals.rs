@@ -45,13 +45,18 @@ impl Database {
 /// Returns the error that says that a change is proposed, and what became of it.
 pub(crate) fn proposed_error(proposal: &Proposal) -> Error {
     let state = match &proposal.decision {
-        None => "waits for review".to_owned(),
+        None => "is waiting for review".to_owned(),
         Some(ProposalDecision { by, reason, .. }) => {
             let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             format!("was {} by {by}{reason}", proposal.state.name())
         }
     };
-    Error::Proposed { id: proposal.id.to_string(), what: describe_infinitive(&proposal.to_change()), state }
+    Error::Proposed {
+        id: proposal.id.to_string(),
+        what: describe_infinitive(&proposal.to_change()),
+        state,
+        is_open: proposal.decision.is_none(),
+    }
 }
 
 /// Returns the namespace for which a change is stored as a proposal, or `None` if it is made at once. A proposal has one namespace: a
@@ -65,7 +70,7 @@ pub(crate) fn reviewed_namespace<'a>(space: &'a Space, writes: &[FileWrite], rev
         Some(other) => {
             let (first, other) = (first.edit.path.name(), other.edit.path.name());
             let why = format!(
-                "the change of {first:?} must be reviewed, and it also changes {other:?}, which the same reviewers do not decide about; change them one after the other"
+                "a change to {first:?} must be reviewed and cannot also change {other:?}, which is in another project or group; make two separate changes"
             );
             Err(Error::Review { why })
         }
@@ -97,9 +102,11 @@ pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, chan
     client.execute(sql::DROP_DECIDED, &[&tenant, &namespace, &oldest]).await?;
     let row = client.query_one(sql::COUNT_OPEN, &[&tenant, &namespace, &change.actor.name]).await?;
     let (all, own): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    for (count, limit, whose) in [(own, limits::OPEN_PROPOSALS_PER_AUTHOR, "you have"), (all, limits::OPEN_PROPOSALS, "this memory has")] {
+    for (count, limit, whose) in
+        [(own, limits::OPEN_PROPOSALS_PER_AUTHOR, "you have"), (all, limits::OPEN_PROPOSALS, "this project or group has")]
+    {
         if usize::try_from(count).unwrap_or(0) >= limit {
-            let why = format!("{whose} {limit} open proposals, which is the limit; withdraw some, or ask a reviewer to decide about them");
+            let why = format!("{whose} {limit} open proposals, which is the limit; withdraw some, or ask a reviewer to review them");
             return Err(Error::Review { why }.into());
         }
     }
@@ -133,7 +140,7 @@ pub(crate) async fn record_acceptance(client: &Object, space: &Space, accepted: 
     let Some(file) = files.first() else { return Err(Error::NoProposal { id: id.to_string() }.into()) };
     let spot = space.spot(&file.path)?;
     if !space.mounts[spot.mount].reviews {
-        return Err(Error::ReadOnly { path: file.path.to_string(), why: "only a reviewer decides about proposals".into() }.into());
+        return Err(Error::NotReviewer.into());
     }
     let decision = ProposalDecision { at, by: accepted.reviewer.name.clone(), reason: None };
     close(client, &space.tenant, space.namespace(&spot), id, ProposalState::Accepted, &decision).await

@@ -1,11 +1,19 @@
 //! The errors that end or prevent serving.
 
-use std::io;
+use std::{io, net::SocketAddr};
 
 /// Why a server could not start, or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A system call failed.
+    /// The address cannot be used.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address and port.
+        address: SocketAddr,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// Another system call failed.
     #[error("cannot {doing}: {source}")]
     Io {
         /// The action that failed, as a verb phrase.

@@ -86,7 +86,7 @@ async fn serve(
     pages: impl FnOnce(Arc<HttpState>) -> Router,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    let io = |source| ServeError::Io { doing: format!("listen on {}", options.address), source };
+    let io = |source| ServeError::Listen { address: options.address, source };
     options.validate()?;
     let listener = TcpListener::bind(options.address).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;

@@ -514,7 +514,7 @@ Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// Id of the change, as printed by `memdir history` [default: the last change, by you or made outside memdir]
+    /// Id of the change, as printed by `memdir history` [default: the last change made by you or outside memdir]
     pub(crate) id: Option<String>,
 }
 
@@ -1472,10 +1472,10 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Turn review on or off: changes of writers and agents then wait for a reviewer
+    /// Require review of changes by writers and agents, or stop requiring it
     #[command(after_help = "\
-Reviewers and admins of the group change its memories at once; a token with --agent never does. Turning review off
-leaves open proposals, which can still be accepted or rejected.
+Reviewers and admins of the group change its memories at once; a token with --agent never does. Open proposals remain
+after review is turned off, and can still be accepted or rejected.
 
 Examples:
   memdir admin review on projects/shop --tenant acme
@@ -1559,17 +1559,17 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Build the search indexes of a tenant on this machine again
+    /// Rebuild the search indexes of a tenant on this machine
     #[command(after_help = "\
 Each replica has indexes of its own below its cache directory: run this on each
-machine, as the user of the replica. Replicas may run meanwhile. Indexes of
+machine, as the user of the replica. Replicas can keep running. Indexes of
 namespaces that no longer exist are removed, in all tenants.
 
 Examples:
   memdir admin reindex --tenant acme
   memdir admin reindex --namespace projects/shop --tenant acme")]
     Reindex {
-        /// Only this namespace, such as `projects/shop` or `people/ada`
+        /// Rebuild only this namespace, such as `projects/shop` or `people/ada`
         #[arg(long, value_name = "NAME")]
         namespace: Option<String>,
         #[command(flatten)]
@@ -1584,11 +1584,12 @@ impl Admin {
     }
 }
 
-/// Decide about the proposed changes of a team server
+/// Review proposed changes on a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-In a project or group under review, changes of writers and agents are proposals. A reviewer or admin of the group
-accepts or rejects them. The author sees them too, and can withdraw them. The token is that of the person.
+In a project or group under review, changes by writers and agents are proposals. A reviewer or admin of the group
+accepts or rejects them. The author sees them too, and can withdraw them. Use a person's token; a token with --agent
+cannot accept or reject.
 
 Examples:
   memdir review list --server https://memory.example.org --token-file token
@@ -1617,7 +1618,7 @@ Examples:
   memdir review list --server https://memory.example.org
   memdir review list --state rejected --server https://memory.example.org")]
     List {
-        /// Only proposals in this state
+        /// Only proposals in this state: open, accepted, rejected, withdrawn or all
         #[arg(long, value_name = "STATE", value_enum, default_value_t = ReviewState::Open)]
         state: ReviewState,
     },
@@ -1629,7 +1630,7 @@ Examples:
         /// Id of the proposal
         id: String,
     },
-    /// Accept a proposal: the change is made, for its author
+    /// Accept a proposal and apply its change on behalf of the author
     #[command(after_help = "\
 Examples:
   memdir review accept 8z38z4zp --server https://memory.example.org")]
@@ -1644,7 +1645,7 @@ Examples:
     Reject {
         /// Id of the proposal
         id: String,
-        /// Reason, which the author sees
+        /// Reason, shown to the author
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -1802,8 +1803,8 @@ pub(crate) enum AdminReview {
 Examples:
   memdir admin review on projects/shop --tenant acme")]
     On {
-        /// What to review: projects/PROJECT, or groups/GROUP for the group's `team/`
-        #[arg(value_name = "MEMORY")]
+        /// Project or group: projects/PROJECT, or groups/GROUP for the group's `team/`
+        #[arg(value_name = "NAMESPACE")]
         namespace: String,
     },
     /// Turn review off
@@ -1811,11 +1812,11 @@ Examples:
 Examples:
   memdir admin review off groups/backend --tenant acme")]
     Off {
-        /// What to review: projects/PROJECT, or groups/GROUP for the group's `team/`
-        #[arg(value_name = "MEMORY")]
+        /// Project or group: projects/PROJECT, or groups/GROUP for the group's `team/`
+        #[arg(value_name = "NAMESPACE")]
         namespace: String,
     },
-    /// List what is under review
+    /// List projects and groups under review
     #[command(after_help = "\
 Examples:
   memdir admin review list --tenant acme")]
@@ -2447,7 +2448,7 @@ pub(crate) enum ChangeKind {
     Undo,
     /// Move one of its own memories to another mount, undo that and redo it
     Redo,
-    /// Replace the file of one of its own memories as another program does
+    /// Overwrite the file of one of its own memories, like an external editor
     Editor,
 }
 

@@ -117,9 +117,13 @@ fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_tok
     Ok(())
 }
 
+/// The hint if the system does not give memdir threads, files or random bytes.
+pub(crate) const LIMITS_HINT: &str = "check the limits on processes and open files with: ulimit -a";
+
 fn to_failure(error: ServeError) -> Failure {
     let hint = match &error {
-        ServeError::Io { .. } => "choose another address or port, or stop the program that uses it",
+        ServeError::Listen { .. } => "choose another address or port, or stop the program that uses it",
+        ServeError::Io { .. } => LIMITS_HINT,
         ServeError::Protocol(_) => "start memdir mcp from an MCP client, not from a terminal",
         ServeError::OAuth(_) => "correct the table [oauth] with: memdir config edit",
         ServeError::Unsafe(_) => "save a token to a file for --token-file, or set MEMDIR_TOKEN",

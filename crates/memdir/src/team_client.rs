@@ -142,6 +142,8 @@ pub(crate) struct ServerProposal {
     pub(crate) id: String,
     pub(crate) state: String,
     pub(crate) verb: String,
+    /// What it would do, as in `rename notes/a to notes/b`.
+    pub(crate) summary: String,
     pub(crate) created_at: String,
     pub(crate) created_by: ServerActor,
     pub(crate) memories: Vec<ServerProposedMemory>,
@@ -178,6 +180,8 @@ pub(crate) enum TeamFailure {
     Conflict,
     /// The server refused the request, for this reason.
     Refused(String),
+    /// The token is unknown, or does not give this access.
+    Denied(String),
     /// The server cannot be reached, or cannot answer now.
     Unavailable(String),
 }
@@ -186,7 +190,7 @@ impl fmt::Display for TeamFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TeamFailure::Conflict => f.write_str("the memory differs on the server"),
-            TeamFailure::Refused(why) => write!(f, "the server refused the request: {why}"),
+            TeamFailure::Refused(why) | TeamFailure::Denied(why) => write!(f, "the server refused the request: {why}"),
             TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
         }
     }
@@ -242,7 +246,7 @@ impl TeamClient {
         parse(&self.ask("GET", &format!("/v1/proposals/{}", encode(id)), &[], None)?)
     }
 
-    /// Decides about a proposal.
+    /// Accepts, rejects or withdraws a proposal.
     pub(crate) fn decide(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
         let (path, body) = (format!("/v1/proposals/{}", encode(id)), json!({ "decision": decision, "reason": reason }).to_string());
         let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body)).map_err(TeamFailure::Unavailable)?;
@@ -253,7 +257,7 @@ impl TeamClient {
         parse(&answer(reply)?)
     }
 
-    /// Creates a memory; fails with a conflict if it exists with another text. Returns whether it waits for review.
+    /// Creates a memory; fails with a conflict if it exists with another text. Returns whether it is waiting for review.
     pub(crate) fn create(&self, name: &str, text: &str) -> Result<bool, TeamFailure> {
         let body = json!({ "content": text }).to_string();
         let headers = [("if-none-match", "*"), ("content-type", "application/json")];
@@ -271,6 +275,7 @@ fn answer(reply: TeamReply) -> Result<String, TeamFailure> {
     match reply.status {
         200..=299 => Ok(reply.body),
         409 | 412 => Err(TeamFailure::Conflict),
+        401 | 403 => Err(TeamFailure::Denied(problem_detail(&reply))),
         429 | 500..=599 => Err(TeamFailure::Unavailable(problem_detail(&reply))),
         _ => Err(TeamFailure::Refused(problem_detail(&reply))),
     }

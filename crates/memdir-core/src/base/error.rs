@@ -66,15 +66,17 @@ pub enum Error {
         /// The id of the change.
         change: String,
     },
-    /// The namespace is under review: the change was not made, and waits for a reviewer.
-    #[error("the change is proposed as {id} ({what}) and {state}")]
+    /// The namespace is under review: the change was not made, but stored as a proposal.
+    #[error("the change was proposed as {id} ({what}) and {state}")]
     Proposed {
         /// The id of the proposal.
         id: String,
         /// What it would do.
         what: String,
-        /// What became of it, as in `waits for review`.
+        /// What became of it, as in `is waiting for review`.
         state: String,
+        /// Whether a reviewer can still accept it.
+        is_open: bool,
     },
     /// The proposal does not exist, or the caller may not see it.
     #[error("proposal {id:?} not found")]
@@ -87,6 +89,15 @@ pub enum Error {
     Review {
         /// The reason.
         why: String,
+    },
+    /// The caller is not a reviewer.
+    #[error("only a reviewer can accept or reject proposals")]
+    NotReviewer,
+    /// The proposal cannot be accepted, because a memory has changed since.
+    #[error("memory {:?} has changed since the change was proposed", path.name())]
+    OutdatedProposal {
+        /// The memory.
+        path: MemoryPath,
     },
     /// The memory exists already.
     #[error("memory {:?} already exists", path.name())]
@@ -192,6 +203,9 @@ impl From<InvalidName> for Error {
     }
 }
 
+/// The reason of an [`Error::BadEdit`] whose memory is not text. Its hints are others, because no text of it can be found.
+pub(crate) const NOT_UTF8: &str = "is not valid UTF-8";
+
 /// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
@@ -228,11 +242,11 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => "not_found",
-            Error::Changed { .. } | Error::Conflict { .. } => "changed",
+            Error::Changed { .. } | Error::Conflict { .. } | Error::OutdatedProposal { .. } => "changed",
             Error::NoChange { .. } => "no_change",
             Error::Repeated { .. } => "repeated",
             Error::Proposed { .. } => "proposed",
-            Error::Review { .. } => "review",
+            Error::Review { .. } | Error::NotReviewer => "review",
             Error::Exists { .. } => "exists",
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
@@ -261,6 +275,8 @@ impl Error {
             | Error::Proposed { .. }
             | Error::NoProposal { .. }
             | Error::Review { .. }
+            | Error::NotReviewer
+            | Error::OutdatedProposal { .. }
             | Error::Exists { .. }
             | Error::BadPath { .. }
             | Error::BadEdit { .. }
@@ -288,11 +304,17 @@ impl Error {
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
             Error::NoChange { .. } => "See the history for the ids of changes and the versions of a memory.".into(),
             Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
-            Error::Proposed { .. } => "Do not repeat it: the memory stays as it is until a reviewer accepts the change.".into(),
+            Error::Proposed { is_open: true, .. } => {
+                "Do not repeat it: the memory is unchanged until a reviewer accepts the proposal.".into()
+            }
+            Error::Proposed { .. } => "The memory was not changed; propose a new change if it is still needed.".into(),
             Error::NoProposal { .. } => "List the proposals, then use the id of one of them.".into(),
             Error::Review { .. } => "Nothing was changed; see the reason above.".into(),
+            Error::NotReviewer => "Nothing was changed; use the token of a reviewer.".into(),
+            Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
+            Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to it, or replace the whole memory.".into(),
             Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
             Error::TooLarge { .. } => "Split it into several memories.".into(),
@@ -331,13 +353,17 @@ impl Error {
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
-            Error::Proposed { .. } => "the memory stays as it is until a reviewer accepts the change".into(),
-            Error::NoProposal { .. } => "list the proposals with: memdir review list".into(),
+            Error::Proposed { is_open: true, .. } => "the memory is unchanged until a reviewer accepts the proposal".into(),
+            Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),
+            Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
             Error::Review { .. } => "nothing was changed".into(),
+            Error::NotReviewer => "nothing was changed; use the token of a reviewer".into(),
+            Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             // Only a text that occurs several times can be replaced everywhere.
             Error::BadEdit { why } if why.contains("occurs once") => "to replace all occurrences, add --all".into(),
+            Error::BadEdit { why } if why.contains(NOT_UTF8) => "append with --append, or replace it with --replace".into(),
             Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),

@@ -30,23 +30,27 @@ pub struct DreamSummary {
 }
 
 impl DreamSummary {
+    /// What is needed before it is due again, as in `after 24 h and 5 sessions`.
+    pub(crate) fn due_after(&self, hours_passed: bool) -> String {
+        let sessions = format!("{} session{}", self.min_sessions, if self.min_sessions == 1 { "" } else { "s" });
+        match hours_passed {
+            true => format!("after {sessions}"),
+            false => format!("after {} h and {sessions}", self.min_hours),
+        }
+    }
+
     /// The summary in lines for people and models.
     pub fn lines(&self, now: Timestamp) -> Vec<String> {
         let ago = |at: Option<Timestamp>| at.map_or("never".to_owned(), |at| time::relative(now, at));
         let did = format!(", {} operation{}", self.operations, if self.operations == 1 { "" } else { "s" });
         let applied = self.last_applied.map_or(String::new(), |_| did.clone());
         let distilled = if self.last_distilled == self.last_applied { applied.as_str() } else { "" };
-        let sessions = format!("{} session{}", self.min_sessions, if self.min_sessions == 1 { "" } else { "s" });
-        let due = match self.hours_passed {
-            true => format!("after {sessions}"),
-            false => format!("after {} h and {sessions}", self.min_hours),
-        };
         vec![
             format!("last distilled: {}{distilled}", ago(self.last_distilled)),
             format!("logs distilled through: {}", self.logs_through.map_or("none".to_owned(), |day| day.to_string())),
             format!("last dream applied: {}{applied}", ago(self.last_applied)),
             format!("last plan: {}; {} waiting to be applied", ago(self.last_plan), self.open_plans),
-            format!("next due: {due}"),
+            format!("next due: {}", self.due_after(self.hours_passed)),
             format!("automatic plans: {}", if self.auto { "on" } else { "off" }),
         ]
     }

@@ -1,4 +1,4 @@
-//! Proposed changes: lists them, shows what they would change, and decides about them. Accepting makes exactly the proposed change, unless
+//! Proposed changes: lists them, shows what they would change, and accepts, rejects or withdraws them. Accepting makes exactly the proposed change, unless
 //! one of its memories was changed since: then it fails, and the proposal stays open.
 
 use crate::{
@@ -77,9 +77,8 @@ pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<C
     proposals.accept(&proposal, &context.actor, context.clock.now(), &mut |view| {
         let (memories, kept): (Vec<_>, Vec<_>) = proposal.files.iter().partition(|file| file.role == Role::Memory);
         for file in &memories {
-            let found = version_at(view, &file.path)?;
-            if found != file.before {
-                return Err(changed_since(&file.path, file.before, found));
+            if version_at(view, &file.path)? != file.before {
+                return Err(Error::OutdatedProposal { path: file.path.clone() });
             }
         }
         let mut edits: Vec<FileEdit> = memories.iter().map(|file| edit(file)).collect();
@@ -87,9 +86,7 @@ pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<C
         match is_untouched.iter().position(|same| !same) {
             None => edits.extend(kept.iter().map(|file| edit(file))),
             // Nothing but lines was proposed.
-            Some(at) if edits.is_empty() => {
-                return Err(changed_since(&kept[at].path, kept[at].before, version_at(view, &kept[at].path)?));
-            }
+            Some(at) if edits.is_empty() => return Err(Error::OutdatedProposal { path: kept[at].path.clone() }),
             // Other lines were added since and are kept; only the lines of these memories change.
             Some(_) => edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits),
         }
@@ -102,8 +99,7 @@ pub(crate) fn reject(store: &dyn Store, context: &Context, id: &str, reason: Opt
     let (proposals, proposal) = find(store, context, id)?;
     check_open(&proposal)?;
     if !proposal.can_decide {
-        let path = proposal.files.first().map_or_else(String::new, |file| file.path.to_string());
-        return Err(Error::ReadOnly { path, why: "only a reviewer decides about proposals".into() });
+        return Err(Error::NotReviewer);
     }
     close(proposals, context, &proposal, ProposalState::Rejected, reason)
 }
@@ -126,18 +122,11 @@ fn find<'a>(store: &'a dyn Store, context: &Context, id: &str) -> Result<(&'a dy
     Ok((proposals, proposal))
 }
 
-/// Fails if a proposal was decided about.
+/// Fails if a proposal was decided.
 fn check_open(proposal: &Proposal) -> Result<()> {
     match &proposal.decision {
         None => Ok(()),
         Some(decision) => Err(Error::Review { why: format!("proposal {} was {} by {}", proposal.id, proposal.state.name(), decision.by) }),
-    }
-}
-
-fn changed_since(path: &MemoryPath, before: Option<Version>, found: Option<Version>) -> Error {
-    match before {
-        Some(expected) => Error::Changed { path: path.clone(), expected, found },
-        None => Error::Exists { path: path.clone() },
     }
 }
 

@@ -64,7 +64,7 @@ pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<
 fn withdrawn_change(proposal: Proposal, context: &Context) -> Undone {
     let undone = proposal.to_change();
     let change = Change { verb: Verb::Undo, at: context.clock.now(), undoes: Some(undone.id.clone()), files: Vec::new(), ..undone.clone() };
-    let notes = vec![format!("It was not accepted yet: proposal {} is withdrawn, and no memory was changed.", proposal.id)];
+    let notes = vec![format!("Withdrew proposal {}, which had not been accepted; no memory was changed.", proposal.id)];
     Undone { undone, change, notes }
 }
 

@@ -6,7 +6,7 @@ use crate::base::{error::Result, path::MemoryPath, version::Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A change that waits for a decision, or that was decided about.
+/// A change that is waiting for a decision, or that was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Proposal {
     /// The id, which is also that of the change if it is accepted.
@@ -22,7 +22,7 @@ pub struct Proposal {
     pub undoes: Option<ChangeId>,
     /// The files it would change.
     pub files: Vec<ProposedFile>,
-    /// Whether it was decided about.
+    /// The state of the proposal.
     pub state: ProposalState,
     /// The decision.
     #[serde(skip_serializing_if = "Option::is_none")]

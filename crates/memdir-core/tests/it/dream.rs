@@ -266,6 +266,10 @@ fn a_merge_never_drops_a_tripwire() {
     let (_top, memdir) = store_of([("notes/a-long-name.md", one.as_str()), ("b.md", plain.as_str())]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     assert_eq!(titles(&plan), ["merge b into notes/a-long-name (exact-duplicate): b has the same text as notes/a-long-name"]);
+    let (_top, memdir) = store_of([("notes/a-long-name.md", one.as_str()), ("b.md", plain.as_str()), ("c.md", plain.as_str())]);
+    let plan = memdir.dream(&Dream::default()).unwrap();
+    let expected = "merge b and c into notes/a-long-name (near-duplicate): b and c add nothing to notes/a-long-name";
+    assert_eq!(titles(&plan), [expected]);
     let two = rule("git push -f");
     let (_top, memdir) = store_of([("a.md", one.as_str()), ("b.md", two.as_str())]);
     assert_eq!(titles(&memdir.dream(&Dream::default()).unwrap()), [""; 0]);

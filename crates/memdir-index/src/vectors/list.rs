@@ -51,7 +51,7 @@ impl FileList {
         };
         let list = FileList::parse(&text).ok_or_else(|| corrupt(&path, "its checksum is wrong"))?;
         if list.embedder != *embedder || list.dim != dim {
-            return Err(corrupt(&path, "it belongs to another embedder"));
+            return Err(corrupt(&path, "it was built with a different embedder"));
         }
         Ok(list)
     }

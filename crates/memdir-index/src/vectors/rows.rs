@@ -57,7 +57,7 @@ impl RowFile {
             return Err(corrupt(path, "it has another format"));
         }
         if header[24..40] != embedder.hash() || number(&header[12..16]) != dim as u64 {
-            return Err(corrupt(path, "it belongs to another embedder"));
+            return Err(corrupt(path, "it was built with a different embedder"));
         }
         let layout = usize::try_from(number(&header[16..24])).ok().and_then(|rows| Layout::new(rows, dim));
         match layout {

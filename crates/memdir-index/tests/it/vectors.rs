@@ -188,8 +188,8 @@ fn readers_find_everything_while_files_are_merged_and_removed() {
 fn vectors_of_another_embedder_or_dimension_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..3)).unwrap();
-    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it belongs to another embedder");
-    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it belongs to another embedder");
+    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it was built with a different embedder");
+    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it was built with a different embedder");
     let foreign = Vector::zero(DIM + 1);
     assert_eq!(vectors.add(&[(Key::from_text("x"), foreign.clone())]).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.nearest(&foreign, 1, &mut |_| true).unwrap_err().code(), "bad_input");

@@ -40,7 +40,7 @@ fn read(memdir: &Memdir, name: &str) -> Option<String> {
 fn proposed<T: std::fmt::Debug>(result: memdir_core::Result<T>) -> String {
     match result.unwrap_err() {
         Error::Proposed { id, state, .. } => {
-            assert_eq!(state, "waits for review");
+            assert_eq!(state, "is waiting for review");
             id
         }
         other => panic!("{other}"),
@@ -112,8 +112,14 @@ fn a_conflict_leaves_the_proposal_open_and_other_lines_of_the_entrypoint_are_kep
     let edited = proposed(ada.write(&Write::create(path("deploy"), "Only on Tuesdays.\n").mode(WriteMode::Replace)));
     let created = proposed(ada.write(&Write::create(path("tests"), "Run them all.\n")));
     rita.write(&Write::create(path("deploy"), "By Rita.\n").mode(WriteMode::Replace)).unwrap();
-    let message = why(rita.accept_proposal(&edited));
-    assert!(message.starts_with("memory \"deploy\" has changed: expected version "), "{message}");
+    let error = rita.accept_proposal(&edited).unwrap_err();
+    let shown = [error.to_string(), error.hint(), error.command_hint()];
+    let expected = [
+        "memory \"deploy\" has changed since the change was proposed",
+        "Reject the proposal, or make the change yourself.",
+        "reject the proposal, or make the change yourself",
+    ];
+    assert_eq!(shown, expected);
     assert_eq!(read(&rita, "deploy").as_deref(), Some("By Rita.\n"));
     let reading = rita.proposal(&edited).unwrap();
     assert_eq!((reading.proposal.state, reading.diffs[0].is_outdated), (ProposalState::Open, true));
@@ -126,7 +132,7 @@ fn a_conflict_leaves_the_proposal_open_and_other_lines_of_the_entrypoint_are_kep
     // A name that was taken meanwhile is a conflict too.
     let taken = proposed(ada.write(&Write::create(path("taken"), "Ada's.\n")));
     rita.write(&Write::create(path("taken"), "Rita's.\n")).unwrap();
-    assert_eq!(why(rita.accept_proposal(&taken)), "memory \"taken\" already exists");
+    assert_eq!(why(rita.accept_proposal(&taken)), "memory \"taken\" has changed since the change was proposed");
     assert_eq!(rita.proposals(Some(ProposalState::Open), 0).unwrap().len(), 2);
 }
 
@@ -143,7 +149,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
         |memdir: &Memdir, id: &str| memdir.reject_proposal(id, None).map(drop),
     ] {
         assert_eq!(why(decide(&ben, &first)), format!("proposal {first:?} not found"));
-        assert_eq!(why(decide(&ada, &first)), "cannot write \"first\": only a reviewer decides about proposals");
+        assert_eq!(why(decide(&ada, &first)), "only a reviewer can accept or reject proposals");
     }
     assert_eq!(why(rita.withdraw_proposal(&first)), format!("proposal {first} is by ada; only its author can withdraw it"));
     ada.withdraw_proposal(&first).unwrap();
@@ -172,7 +178,7 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     let id = proposed(ada.write(&Write::create(path("idea"), "An idea.\n")));
     let undone = ada.undo(&UndoTarget::Mine).unwrap();
     assert_eq!((undone.undone.id.0.as_str(), undone.change.files.len()), (id.as_str(), 0));
-    assert_eq!(undone.notes, [format!("It was not accepted yet: proposal {id} is withdrawn, and no memory was changed.")]);
+    assert_eq!(undone.notes, [format!("Withdrew proposal {id}, which had not been accepted; no memory was changed.")]);
     assert!(read(&ada, "user/own").is_some(), "an older change is not undone instead");
     let id = proposed(ada.write(&Write::create(path("idea"), "An idea.\n")));
     assert_eq!(ada.undo(&UndoTarget::Own(id.clone())).unwrap().undone.id.0, id, "by its id too");
@@ -187,7 +193,10 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     // With a key, a repeated request must not withdraw or undo the next one.
     let waits = proposed(ada.write(&Write::create(path("again"), "Again.\n")));
     let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
-    assert_eq!(why(keyed.undo(&UndoTarget::Mine)), format!("your last change waits for review as {waits}; withdraw it by its id, {waits}"));
+    assert_eq!(
+        why(keyed.undo(&UndoTarget::Mine)),
+        format!("your last change is waiting for review as {waits}; to withdraw it, undo {waits}")
+    );
 }
 
 #[test]
@@ -205,7 +214,9 @@ fn a_key_leads_to_one_proposal_and_then_to_its_change() {
     let key = Some(IdempotencyKey { caller: "ada".into(), key: "r".into(), request: [9; 32] });
     let id = proposed(put_for(store, key.clone(), "keyed.md", "Twice."));
     rita.reject_proposal(&id, Some("no")).unwrap();
-    assert!(why(put_for(store, key, "keyed.md", "Twice.")).ends_with("and was rejected by rita: no"));
+    let error = put_for(store, key, "keyed.md", "Twice.").unwrap_err();
+    assert!(error.to_string().ends_with("and was rejected by rita: no"), "{error}");
+    assert_eq!(error.command_hint(), "the memory was not changed; propose a new change if it is still needed");
     check_sequences(&test.url);
 }
 
@@ -247,7 +258,7 @@ fn a_change_of_two_memories_with_other_reviewers_is_refused() {
     let Some((_test, ada, rita)) = reviewed() else { return };
     ada.write(&Write::create(path("user/draft"), "A draft.\n")).unwrap();
     let message = why(ada.rename(&path("user/draft"), &path("draft")));
-    assert!(message.contains("must be reviewed, and it also changes"), "{message}");
+    assert!(message.contains("must be reviewed and cannot also change"), "{message}");
     assert!(read(&ada, "user/draft").is_some());
     assert!(rita.proposals(None, 0).unwrap().is_empty());
     // A reviewer moves at once.
@@ -275,7 +286,7 @@ fn open_proposals_are_limited_and_count_for_the_quota() {
     for n in 1..100 {
         proposed(put(ada.store(), &format!("{n}.md"), "x"));
     }
-    let message = "you have 100 open proposals, which is the limit; withdraw some, or ask a reviewer to decide about them";
+    let message = "you have 100 open proposals, which is the limit; withdraw some, or ask a reviewer to review them";
     assert_eq!(why(put(ada.store(), "more.md", "x")), message);
     rita.accept_proposal(&first).unwrap();
     proposed(put(ada.store(), "more.md", "x"));
@@ -424,7 +435,7 @@ fn every_dialect_proposes() {
         let dialect = dialects::find(dialect).unwrap();
         let tool = (dialect.tools)().iter().find(|one| one.name == tool).unwrap_or_else(|| panic!("{tool}"));
         let result = tool.call(&caller, arguments.as_object().unwrap());
-        assert!(!result.is_error && result.text.starts_with("the change is proposed as "), "{} {arguments}: {result:?}", tool.name);
+        assert!(!result.is_error && result.text.starts_with("the change was proposed as "), "{} {arguments}: {result:?}", tool.name);
         if tool.output.is_some() {
             assert_eq!(result.structured, Some(json!({ "result": result.text })), "{}", tool.name);
         }

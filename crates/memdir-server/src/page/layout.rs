@@ -178,11 +178,14 @@ pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> R
 /// The page of an error, with what to do next.
 pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     let (status, title) = match error {
-        Error::Proposed { .. } => (StatusCode::ACCEPTED, "Waits for review"),
+        Error::Proposed { .. } => (StatusCode::ACCEPTED, "Waiting for review"),
         Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoChange { .. } | Error::NoProposal { .. } => {
             (StatusCode::NOT_FOUND, "Not found")
         }
-        Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::Review { .. } => (StatusCode::CONFLICT, "Conflict"),
+        Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::Review { .. } | Error::OutdatedProposal { .. } => {
+            (StatusCode::CONFLICT, "Conflict")
+        }
+        Error::NotReviewer => (StatusCode::FORBIDDEN, "Not allowed"),
         Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
         Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
         _ => (StatusCode::BAD_REQUEST, "Not possible"),
@@ -194,7 +197,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
         h1 { (title) }
         @if let Error::Proposed { id, .. } = error {
             p.done role="status" { (first) }
-            p { a href=(context.url(&format!("/review/{id}"))) { "The proposal" } }
+            p { a href=(context.url(&format!("/review/{id}"))) { "View the proposal" } }
         } @else {
             p.error role="alert" { (first) }
         }

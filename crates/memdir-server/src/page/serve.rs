@@ -32,11 +32,11 @@ pub fn serve_page(space: PageSpace, options: PageOptions, ready: impl FnOnce(&st
 
 async fn serve(space: PageSpace, options: PageOptions, ready: impl FnOnce(&str)) -> Result<(), ServeError> {
     let wanted = SocketAddr::from(([127, 0, 0, 1], options.port));
-    let io = |source| ServeError::Io { doing: format!("listen on {wanted}"), source };
+    let io = |source| ServeError::Listen { address: wanted, source };
     let listener = TcpListener::bind(wanted).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
     let sessions = Sessions::new(space.memdir.context().clock.clone()).map_err(|error| ServeError::Io {
-        doing: "create the secrets of a session".into(),
+        doing: "generate the session secret".into(),
         source: std::io::Error::other(error.to_string()),
     })?;
     let pages = Arc::new(LocalPages::new(space, sessions, address));

@@ -1,6 +1,6 @@
 //! `-` on the command line: the text is read from standard input, in every command that takes a text, and at most once.
 
-use super::{Args, Command};
+use super::{Args, Command, ReviewWhat};
 use crate::exit::Failure;
 use std::{
     io::{self, IsTerminal as _, Read as _, Write as _},
@@ -91,6 +91,15 @@ impl<'a> Places<'a> {
             Command::Resume(args) => self.words(&mut args.words),
             Command::Import(args) => self.files(&args.from),
             Command::Cues(args) => self.files(&args.from),
+            Command::Review(args) => {
+                if let ReviewWhat::Reject { reason: Some(reason), .. } = &mut args.what
+                    && reason == "-"
+                {
+                    // A token is typed with its own prompt, unless the reason is read from there too.
+                    self.files(&args.token_file);
+                    self.texts([reason]);
+                }
+            }
             Command::Prompt(args) => self.texts([&mut args.title]),
             _ => {}
         }

@@ -248,8 +248,8 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
                 (true, false) => "off",
             };
             Ok(CommandOutput::new(ReviewSet { namespace: namespace.clone(), outcome }, |set, printer| match set.outcome {
-                "unchanged" => printer.line(format!("unchanged: review of {}", set.namespace)),
-                outcome => printer.line(format!("turned {outcome} review of {}", set.namespace)),
+                "unchanged" => printer.line(format!("unchanged: review for {}", set.namespace)),
+                outcome => printer.line(format!("turned {outcome} review for {}", set.namespace)),
             }))
         }
         _ => Err(Failure::Usage {

@@ -1,4 +1,4 @@
-//! `memdir review`: lists the proposed changes of a team server, shows what they would change, and decides about them.
+//! `memdir review`: lists the proposed changes of a team server, shows what they would change, and accepts, rejects or withdraws them.
 
 use super::{counted, team_token};
 use crate::{
@@ -13,12 +13,15 @@ use std::io;
 #[derive(Serialize)]
 struct ReviewList {
     proposals: Vec<ServerProposal>,
+    /// The URL, for the command that shows one.
+    #[serde(skip)]
+    server: String,
 }
 
 pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let Some(server) = &args.server else {
         let hint = "pass --server URL, such as https://memory.example.org";
-        return Err(Failure::Usage { message: "no server".into(), hint: hint.into() });
+        return Err(Failure::Usage { message: "missing option --server".into(), hint: hint.into() });
     };
     let base = team_client::server_url(server)?;
     let token = team_token::from_file_or_variable(args.token_file.as_deref(), options)?;
@@ -32,41 +35,33 @@ pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput,
                 ReviewState::Rejected => Some("rejected"),
                 ReviewState::Withdrawn => Some("withdrawn"),
             };
-            let proposals = client.proposals(state).map_err(|failure| failed(&failure, "list the proposals"))?;
-            Ok(CommandOutput::new(ReviewList { proposals }, show_list))
+            let proposals = client.proposals(state).map_err(|failure| failed(&failure, "list the proposals", &base))?;
+            Ok(CommandOutput::new(ReviewList { proposals, server: base }, show_list))
         }
         ReviewWhat::Show { id } => {
-            let proposal = client.proposal(id).map_err(|failure| failed(&failure, "read the proposal"))?;
+            let proposal = client.proposal(id).map_err(|failure| failed(&failure, "read the proposal", &base))?;
             Ok(CommandOutput::new(proposal, show_one))
         }
-        ReviewWhat::Accept { id } => decide(&client, id, "accept", None),
-        ReviewWhat::Reject { id, reason } => decide(&client, id, "reject", reason.as_deref()),
-        ReviewWhat::Withdraw { id } => decide(&client, id, "withdraw", None),
+        ReviewWhat::Accept { id } => decide(&client, &base, (id, "accept", None)),
+        ReviewWhat::Reject { id, reason } => decide(&client, &base, (id, "reject", reason.as_deref())),
+        ReviewWhat::Withdraw { id } => decide(&client, &base, (id, "withdraw", None)),
     }
 }
 
-fn decide(client: &TeamClient, id: &str, decision: &str, reason: Option<&str>) -> Result<CommandOutput, Failure> {
-    let decided = client.decide(id, decision, reason).map_err(|failure| failed(&failure, &format!("{decision} the proposal")))?;
-    Ok(CommandOutput::new(decided, |proposal, printer| {
-        printer.line(format!("{} {} ({} {})", proposal.state, proposal.id, proposal.verb, what(proposal)))
-    }))
+fn decide(client: &TeamClient, base: &str, (id, decision, reason): (&str, &str, Option<&str>)) -> Result<CommandOutput, Failure> {
+    let decided = client.decide(id, decision, reason).map_err(|failure| failed(&failure, &format!("{decision} the proposal"), base))?;
+    Ok(CommandOutput::new(decided, |proposal, printer| printer.line(format!("{} {} ({})", proposal.state, proposal.id, proposal.summary))))
 }
 
-fn failed(failure: &TeamFailure, doing: &str) -> Failure {
+fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
     let (code, hint) = match failure {
-        TeamFailure::Unavailable(_) => ("unavailable", "check the URL with: curl URL/readyz"),
-        TeamFailure::Conflict | TeamFailure::Refused(_) => ("refused", "list the proposals with: memdir review list --server URL"),
+        TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
+        TeamFailure::Denied(_) => ("refused", "pass the token of a reviewer with --token-file FILE, or set MEMDIR_TEAM_TOKEN".to_owned()),
+        TeamFailure::Conflict | TeamFailure::Refused(_) => {
+            ("refused", format!("list the proposals with: memdir review list --server {base}"))
+        }
     };
-    Failure::Negative { code, message: format!("cannot {doing}: {failure}"), hint: hint.into() }
-}
-
-/// The memories of a proposal in a few words.
-fn what(proposal: &ServerProposal) -> String {
-    match proposal.memories.as_slice() {
-        [] => "the entrypoint".to_owned(),
-        [one] => one.path.clone(),
-        [first, rest @ ..] => format!("{} and {} more", first.path, rest.len()),
-    }
+    Failure::Negative { code, message: format!("cannot {doing}: {failure}"), hint }
 }
 
 fn show_list(list: &ReviewList, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -76,14 +71,15 @@ fn show_list(list: &ReviewList, printer: &mut Printer<'_>) -> io::Result<()> {
     let head = ["proposal", "when", "author", "state", "what"].map(str::to_owned).to_vec();
     let row = |one: &ServerProposal| {
         let when = one.created_at.get(..16).unwrap_or(&one.created_at).replace('T', " ");
-        vec![one.id.clone(), when, one.created_by.name.clone(), one.state.clone(), format!("{} {}", one.verb, what(one))]
+        vec![one.id.clone(), when, one.created_by.name.clone(), one.state.clone(), one.summary.clone()]
     };
     printer.table(&std::iter::once(head).chain(list.proposals.iter().map(row)).collect::<Vec<_>>())?;
     let waiting = list.proposals.iter().filter(|one| one.can_decide).count();
     if waiting > 0 {
         printer.note(format!(
-            "{} for your decision; see one with: memdir review show ID",
-            counted(waiting as u64, "proposal waits", "proposals wait")
+            "{} waiting for your decision; see one with: memdir review show ID --server {}",
+            counted(waiting as u64, "proposal is", "proposals are"),
+            list.server
         ));
     }
     Ok(())
@@ -93,18 +89,19 @@ fn show_one(proposal: &ServerProposal, printer: &mut Printer<'_>) -> io::Result<
     printer.line(format!("proposal {} ({})", proposal.id, proposal.state))?;
     printer.line(format!("author   {}", proposal.created_by.name))?;
     printer.line(format!("date     {}", proposal.created_at))?;
-    printer.line(format!("change   {} {}", proposal.verb, what(proposal)))?;
+    printer.line(format!("change   {}", proposal.summary))?;
     if let Some(by) = &proposal.decided_by {
         let reason = proposal.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         printer.line(format!("decision {} by {by}{reason}", proposal.state))?;
     }
     for memory in &proposal.memories {
         printer.line("")?;
+        let name = memory.path.strip_suffix(".md").unwrap_or(&memory.path);
         if memory.is_outdated == Some(true) {
-            printer.line(format!("{} was changed after this was proposed, so it cannot be accepted", memory.path))?;
+            printer.line(format!("{name} has changed since; the proposal cannot be accepted"))?;
         }
         match memory.diff.as_deref() {
-            None | Some("") => printer.line(format!("{}: the text is no longer stored", memory.path))?,
+            None | Some("") => printer.line(format!("{name}: the text is no longer stored"))?,
             Some(diff) => printer.content(diff)?,
         }
     }

@@ -131,6 +131,6 @@ fn no_such_token(id: &str, count: usize) -> Failure {
 }
 
 fn not_a_list(settings: &Settings) -> Failure {
-    let message = format!("{}: tokens is not an array of tables", settings.file.display());
+    let message = format!("{}: `tokens` must be an array of tables", settings.file.display());
     Failure::Settings { message, hint: "fix the file, then run the command again; nothing was changed".into() }
 }

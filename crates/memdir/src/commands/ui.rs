@@ -10,6 +10,7 @@ use crate::{
     output::{CommandOutput, OutputOptions, visible},
     prompt_section,
     scope::Scope,
+    serve::LIMITS_HINT,
     spaces,
 };
 use memdir_core::internal::base::raw;
@@ -65,5 +66,9 @@ fn open_browser(url: &str) -> io::Result<()> {
 }
 
 fn to_failure(error: &ServeError) -> Failure {
-    Failure::Settings { message: error.to_string(), hint: "choose another port with --port, or omit it to use a free port".into() }
+    let hint = match error {
+        ServeError::Listen { .. } => "choose another port with --port, or omit it to use a free port",
+        _ => LIMITS_HINT,
+    };
+    Failure::Settings { message: error.to_string(), hint: hint.into() }
 }

@@ -180,7 +180,7 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     let home = Home::new();
     let people = ["ada", "ben"].map(|person| (person, team.token(person, MemberRole::Writer)));
     let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 0 files in 0 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 0 memories in 0 namespaces of acme");
     // An index of files on the same machine, which is none of a namespace.
     home.put("own.md", "about harbours\n");
     home.ok(&["index"]);
@@ -208,14 +208,14 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     }
     let before = indexes(&home);
     assert_eq!(before.len(), 3);
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 files in 2 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 memories in 2 namespaces of acme");
     assert_eq!(indexes(&home), before, "the indexes of the replica were built again, and no others");
     for (person, token) in &people {
         assert!(search(token).contains(&format!("The lighthouse of {person}.")), "a running replica goes on with them");
     }
     // From nothing, as after the loss of a disk.
     std::fs::remove_dir_all(home.path(".cache/memdir/index")).unwrap();
-    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 files in 1 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 memories in 1 namespace of acme");
     assert_eq!(indexes(&home).len(), 1);
     assert_snapshot!(run(&["reindex", "--namespace", "people/cleo", "--tenant", "acme"]), @r#"
     -- stderr
@@ -223,12 +223,12 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     hint: the namespaces of acme: people/ada, people/ben
     -- exit 1
     "#);
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 files in 2 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 memories in 2 namespaces of acme");
 
     // Erased people leave no index behind.
     assert!(run(&["erase-person", "ada", "--yes", "--tenant", "acme"]).contains("erased the person"));
     assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"
-    indexed 100 files in 1 namespaces of acme
+    indexed 100 memories in 1 namespace of acme
     removed 1 index of a namespace that no longer exists
     ");
     assert_eq!(indexes(&home).len(), 1);

@@ -73,7 +73,7 @@ fn help_lists_every_command_and_exit_status() {
       token        Manage bearer tokens for HTTP clients
       serve        Serve the memories of a team from a PostgreSQL database
       admin        Manage the database, tenants, people and tokens of a team server
-      review       Decide about the proposed changes of a team server
+      review       Review proposed changes on a team server
 
     Development:
       demo         Run a short tour in a temporary directory

@@ -1,7 +1,7 @@
 //! Review on a team server: what a writer or an agent changes waits for a reviewer, whichever door it comes through.
 
 use crate::{
-    home::Home,
+    home::{Home, feed},
     team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change},
     web::Web,
 };
@@ -83,7 +83,7 @@ fn every_tool_of_a_writer_proposes_and_a_reviewer_accepts() {
         let answer = try_call(web.address, ada, name, &arguments).unwrap();
         let id = reviewed.open();
         let text = answer["content"][0]["text"].as_str().unwrap();
-        assert!(answer["isError"] != true && text.starts_with(&format!("the change is proposed as {id} (")), "{name}: {answer}");
+        assert!(answer["isError"] != true && text.starts_with(&format!("the change was proposed as {id} (")), "{name}: {answer}");
         assert_eq!(answer["structuredContent"]["proposed"]["id"], id.as_str(), "{name}: {answer}");
         assert_eq!(call(web, rita, "memory_read", json!({})), listed, "{name} changed something");
         assert_eq!(reviewed.accept(), id);
@@ -114,7 +114,7 @@ fn an_agent_of_a_reviewer_proposes_and_cannot_accept() {
     let admin = reviewed.team.token("olga", MemberRole::Admin);
     let Reviewed { web, rita, .. } = &reviewed;
     let text = call(web, &agent, "memory_write", json!({ "path": "tidy", "content": "By the agent." }));
-    assert!(text.contains("waits for review"), "{text}");
+    assert!(text.contains("is waiting for review"), "{text}");
     let id = reviewed.open();
     assert_eq!(reviewed.decide(&agent, &id, json!({ "decision": "accept" })).0, 403);
     assert_eq!(reviewed.decide(&agent, &id, json!({ "decision": "reject" })).0, 403);
@@ -174,6 +174,10 @@ fn every_write_of_the_rest_api_is_answered_with_its_proposal() {
     call(web, rita, "memory_write", json!({ "path": "tests", "content": "Rita's.", "mode": "replace" }));
     let (status, problem) = reviewed.decide(rita, proposal["id"].as_str().unwrap(), json!({ "decision": "accept" }));
     assert_eq!((status, &problem["type"]), (409, &json!("memory_precondition_failed_error")), "{problem}");
+    assert_eq!(problem["detail"], "memory \"tests\" has changed since the change was proposed");
+    assert_eq!(problem["hint"], "Reject the proposal, or make the change yourself.");
+    let shown = reviewed.review(rita, &["show", proposal["id"].as_str().unwrap()]);
+    assert!(shown.contains("\ntests has changed since; the proposal cannot be accepted\n"), "{shown}");
     assert!(call(web, ada, "memory_read", json!({ "path": "tests" })).contains("Rita's."));
     assert_eq!(reviewed.open(), proposal["id"].as_str().unwrap());
     reviewed.team.check_sequences();
@@ -197,11 +201,11 @@ fn a_reviewer_decides_at_the_command_line() {
     ].join("\n"), @r#"
     projects/shop
 
-    unchanged: review of projects/shop
+    unchanged: review for projects/shop
 
-    turned on review of groups/backend
+    turned on review for groups/backend
 
-    turned off review of groups/backend
+    turned off review for groups/backend
 
     -- stderr
     error: project "bank" not found
@@ -230,14 +234,14 @@ fn a_reviewer_decides_at_the_command_line() {
         shown(ada, &["list", "--state", "all"]),
     ].join("\n"), @r#"
     [ID]      when              author  state  what
-    [ID]      [TIME]            ada     open   write deploy.md
+    [ID]      [TIME]            ada     open   write deploy
     -- stderr
-    note: 1 proposal waits for your decision; see one with: memdir review show ID
+    note: 1 proposal is waiting for your decision; see one with: memdir review show ID --server [URL]
 
     proposal [ID] (open)
     author   ada
     date     [TIME]
-    change   write deploy.md
+    change   write deploy
 
     --- a/deploy.md
     +++ b/deploy.md
@@ -246,33 +250,42 @@ fn a_reviewer_decides_at_the_command_line() {
     +Only on Tuesdays.
 
     -- stderr
-    error: cannot accept the proposal: the server refused the request: cannot write "deploy": only a reviewer decides about proposals (status 403)
-    hint: list the proposals with: memdir review list --server URL
+    error: cannot accept the proposal: the server refused the request: only a reviewer can accept or reject proposals (status 403)
+    hint: pass the token of a reviewer with --token-file FILE, or set MEMDIR_TEAM_TOKEN
     -- exit 1
 
-    accepted [ID] (write deploy.md)
+    accepted [ID] (write deploy)
 
     -- stderr
     error: cannot reject the proposal: the server refused the request: proposal [ID] was accepted by rita (status 409)
-    hint: list the proposals with: memdir review list --server URL
+    hint: list the proposals with: memdir review list --server [URL]
     -- exit 1
 
     -- stderr
     error: cannot read the proposal: the server refused the request: proposal "zzzzzzzz" not found (status 404)
-    hint: list the proposals with: memdir review list --server URL
+    hint: list the proposals with: memdir review list --server [URL]
     -- exit 1
 
     no proposals
 
     [ID]      when              author  state     what
-    [ID]      [TIME]            ada     accepted  write deploy.md
+    [ID]      [TIME]            ada     accepted  write deploy
     "#);
-    // A copy to the server waits too.
+    // A rename has both names, and the reason may come from standard input.
+    call(web, ada, "memory_move", json!({ "from": "deploy", "to": "howto/deploy" }));
+    let id = reviewed.open();
+    let (url, file) = (format!("http://{}", web.address), home.path("token"));
+    fs::write(&file, rita).unwrap();
+    let args = ["review", "reject", &id, "--reason", "-", "--server", &url, "--token-file", file.to_str().unwrap()];
+    let rejected = home.tell(&args, feed(&mut home.bare(&args), b"keep the name\n"));
+    assert_eq!(rejected.trim_end(), format!("rejected {id} (rename deploy to howto/deploy)"));
+    assert!(reviewed.review(rita, &["show", &id]).contains("rejected by rita: keep the name"));
+    // A copy to the server is proposed too.
     fs::write(home.path("token"), ada).unwrap();
     let (url, file) = (format!("http://{}", web.address), home.path("token"));
     home.run_bare(&["write", "notes/fromhere", "From this machine."]);
     let copied = home.run_bare(&["export", "notes", "--to-server", &url, "--token-file", file.to_str().unwrap()]);
-    assert!(copied.starts_with("proposed: notes/fromhere waits for review\ncopied 0 memories"), "{copied}");
+    assert!(copied.starts_with("proposed: notes/fromhere is waiting for review\ncopied 0 memories"), "{copied}");
     assert_eq!(query(&team.url, "select paths[1] from memdir.proposals where state = 'open'"), [["notes/fromhere.md"]]);
 }
 

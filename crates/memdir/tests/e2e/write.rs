@@ -141,8 +141,8 @@ fn bytes_that_are_not_utf8_are_kept() {
     ");
     assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
     -- stderr
-    error: latin is not valid UTF-8 (line 1) and cannot be edited; append to it, or replace all of it
-    hint: print the memory with: memdir read NAME
+    error: latin is not valid UTF-8 (line 1) and cannot be edited
+    hint: append with --append, or replace it with --replace
     -- exit 1
     ");
     home.ok(&["write", "latin", "more", "--append"]);

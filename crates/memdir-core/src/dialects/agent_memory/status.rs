@@ -32,10 +32,8 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         None => (last, ", by another program"),
     };
     let since = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
-    let is_due = |dreams: &DreamSummary| {
-        last.is_none_or(|last| now.as_second() - last.as_second() >= dreams.min_hours * 3_600) && since as u64 >= dreams.min_sessions
-    };
-    let due = dreams.as_ref().is_some_and(is_due);
+    let have_hours_passed = |dreams: &DreamSummary| last.is_none_or(|last| now.as_second() - last.as_second() >= dreams.min_hours * 3_600);
+    let due = dreams.as_ref().is_some_and(|dreams| have_hours_passed(dreams) && since as u64 >= dreams.min_sessions);
     let mut lines = vec![
         "Daemon: not needed; saved sessions are available at once".to_owned(),
         match &dreams {
@@ -49,8 +47,8 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         },
     ];
     lines.extend(dreams.as_ref().map(|dreams| match due {
-        true => format!("Next consolidation: due; {} h and {} sessions have passed", dreams.min_hours, dreams.min_sessions),
-        false => format!("Next consolidation: when {} h and {} sessions have passed", dreams.min_hours, dreams.min_sessions),
+        true => "Next consolidation: due".to_owned(),
+        false => format!("Next consolidation: {}", dreams.due_after(have_hours_passed(dreams))),
     }));
     lines.push(format!("Sessions: {}, of which {since} since then", sessions.len()));
     let fields = json!({

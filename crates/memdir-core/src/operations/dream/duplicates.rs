@@ -237,14 +237,21 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
         differing.extend(new.iter().take(3).map(|line| format!("{:?}", line.trim())));
     }
     let text = if differing.is_empty() { kept.memory.text().to_owned() } else { format!("{}\n", kept.memory.with_body(&body)) };
-    let names = others.iter().map(|file| file.name()).collect::<Vec<_>>().join(", ");
+    let names: Vec<&str> = others.iter().map(|file| file.name()).collect();
+    let (names, is_one) = match names.as_slice() {
+        [first @ .., last] if !first.is_empty() => (format!("{} and {last}", first.join(", ")), false),
+        names => (names.concat(), true),
+    };
+    let verb = |one: &str, many: &str| if is_one { one.to_owned() } else { many.to_owned() };
     // The name may be all that tells which of two things a text is about.
     let is_named_apart = others.iter().any(|other| are_about_different_things(&kept.features, &other.features));
     let (what, confidence) = match reason {
-        DreamReason::ExactDuplicate if is_named_apart => ("has, under another name, the same text as".to_owned(), 60),
-        DreamReason::ExactDuplicate => ("has the same text as".to_owned(), 99),
-        _ if differing.is_empty() => ("adds nothing to".to_owned(), 95),
-        _ => ("says the same as".to_owned(), 85),
+        DreamReason::ExactDuplicate if is_named_apart => {
+            (verb("has, under another name, the same text as", "have, under other names, the same text as"), 60)
+        }
+        DreamReason::ExactDuplicate => (verb("has the same text as", "have the same text as"), 99),
+        _ if differing.is_empty() => (verb("adds nothing to", "add nothing to"), 95),
+        _ => (verb("says the same as", "say the same as"), 85),
     };
     let only = if differing.is_empty() { String::new() } else { format!("; only there: {}", differing.join(", ")) };
     let mut changes = vec![DreamChange::Write { path: kept.path.clone(), version: kept.version, text }];

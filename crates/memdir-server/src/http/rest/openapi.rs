@@ -57,7 +57,7 @@ fn operation(route: &Route, schemas: RouteSchemas) -> Value {
         responses.insert(status.as_u16().to_string(), response);
     }
     if let Some(proposal) = schemas.proposal {
-        let about = "Nothing is changed yet: the memory is under review, and the change waits for a reviewer as this proposal";
+        let about = "The memory is under review: the change was stored as this proposal and not applied";
         responses.insert("202".into(), json!({ "description": about, "content": { "application/json": { "schema": proposal } } }));
     }
     for range in ["4XX", "5XX"] {

@@ -31,7 +31,7 @@ pub(crate) struct Problem {
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
-    /// Not a problem: the change waits for review as this proposal, with which the request is answered.
+    /// Not a problem: the change is waiting for review as this proposal, with which the request is answered.
     #[serde(skip)]
     pub(crate) proposal: Option<String>,
 }
@@ -96,7 +96,7 @@ impl From<Error> for Problem {
             Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => {
                 (StatusCode::NOT_FOUND, "not_found_error")
             }
-            Error::Changed { .. } => (StatusCode::CONFLICT, Problem::PRECONDITION),
+            Error::Changed { .. } | Error::OutdatedProposal { .. } => (StatusCode::CONFLICT, Problem::PRECONDITION),
             Error::Exists { .. } => (StatusCode::CONFLICT, "memory_path_conflict_error"),
             Error::Conflict { .. } | Error::NoChange { .. } | Error::Repeated { .. } | Error::Review { .. } => {
                 (StatusCode::CONFLICT, "conflict_error")
@@ -107,7 +107,7 @@ impl From<Error> for Problem {
             Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),
             Error::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
             Error::QuotaExceeded { .. } => (StatusCode::INSUFFICIENT_STORAGE, "quota_error"),
-            Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "permission_error"),
+            Error::ReadOnly { .. } | Error::NotReviewer => (StatusCode::FORBIDDEN, "permission_error"),
             Error::Busy { .. } => {
                 // The message names the directory.
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", "the memory is locked by another change");

@@ -1,11 +1,11 @@
 //! A proposal as the REST API shows it.
 
 use super::model::{ActorObject, to_text};
-use memdir_core::{Proposal, ProposalReading, ProposalState, Role};
+use memdir_core::{Proposal, ProposalReading, ProposalState, Role, internal::operations::undo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A change that waits for review, or that was decided about.
+/// A change that is waiting for review, or that was decided.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ProposalObject {
     /// Always `proposal`.
@@ -13,10 +13,12 @@ pub(crate) struct ProposalObject {
     kind: ProposalType,
     /// The id, which is also that of the change once it is accepted.
     id: String,
-    /// Whether it was decided about.
+    /// The state of the proposal.
     state: ProposalStateName,
     /// What it would do: `write`, `append`, `edit`, `rename`, `delete`, `undo`, …
     verb: String,
+    /// What it would do, in a few words: `rename notes/a to notes/b`.
+    summary: String,
     /// When it was proposed.
     created_at: String,
     /// Who proposed it.
@@ -26,13 +28,13 @@ pub(crate) struct ProposalObject {
     undoes: Option<String>,
     /// The memories that it would change.
     memories: Vec<ProposedMemory>,
-    /// When it was decided about.
+    /// When it was decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_at: Option<String>,
     /// The reviewer, or the author who withdrew it.
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_by: Option<String>,
-    /// The reason of the decision.
+    /// The reason for the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Whether you may accept or reject it.
@@ -51,7 +53,7 @@ enum ProposalType {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ProposalStateName {
-    /// It waits for a decision.
+    /// It is waiting for a decision.
     Open,
     /// A reviewer accepted it: the change was made.
     Accepted,
@@ -115,6 +117,7 @@ impl From<&Proposal> for ProposalObject {
             id: proposal.id.to_string(),
             state: proposal.state.into(),
             verb: to_text(&proposal.verb),
+            summary: undo::describe_infinitive(&proposal.to_change()),
             created_at: proposal.at.to_string(),
             created_by: (&proposal.author).into(),
             undoes: proposal.undoes.as_ref().map(ToString::to_string),

@@ -1,4 +1,4 @@
-//! Proposals: changes that wait for review. Listing them, one with its diff, and the decision about one.
+//! Proposals: changes that are waiting for review. Lists them, shows one with its diff, and accepts, rejects or withdraws one.
 
 use super::{
     problem::Problem,
@@ -19,7 +19,7 @@ const DEFAULT_LIMIT: u32 = 100;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProposalsQuery {
-    /// Only those in this state. Default: all that are still kept.
+    /// Only proposals in this state. Default: all states.
     state: Option<ProposalStateName>,
     /// Maximum number of proposals. Default: 100.
     limit: Option<Bounded<1, 1000>>,
@@ -28,7 +28,7 @@ pub(super) struct ProposalsQuery {
 /// Proposals.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ProposalPage {
-    /// The proposals, newest first: your own, and those that you may decide about.
+    /// The proposals, newest first: your own, and those you may review.
     data: Vec<ProposalObject>,
     /// Whether there are older ones.
     has_more: bool,
@@ -41,7 +41,7 @@ impl RestOperation for ListProposals {
         method: Method::GET,
         path: "/v1/proposals",
         id: "list_proposals",
-        summary: "List the changes that wait for review, or were decided about",
+        summary: "List open and decided proposals",
         tool: "memory_read",
         kind: CallKind::Read,
         success: &[(StatusCode::OK, "The proposals, newest first")],

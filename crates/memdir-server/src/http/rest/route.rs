@@ -139,7 +139,7 @@ pub(crate) struct RouteSchemas {
     pub(crate) query: Schema,
     pub(crate) body: Option<Schema>,
     pub(crate) reply: Schema,
-    /// The answer to a change that waits for review.
+    /// The answer to a change that is waiting for review.
     pub(crate) proposal: Option<Schema>,
 }
 
@@ -181,7 +181,7 @@ fn run<O: RestOperation>(call: &RestCall, query: &str, body: &Bytes) -> Result<R
     Ok(RestReply { status, value, etag, is_replayed })
 }
 
-/// Answers a request whose change waits for review.
+/// Answers a request whose change is waiting for review.
 fn proposed(call: &RestCall, id: &str) -> Result<RestReply<String>, Problem> {
     let reading = call.memdir.proposal(id)?;
     let value = serde_json::to_string(&ProposalObject::from(&reading.proposal));

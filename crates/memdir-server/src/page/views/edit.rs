@@ -61,7 +61,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
     match saved {
         Ok(name) => Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(&name)))),
         Err(Error::Changed { path, found, .. }) => conflict(context, &draft, &path, found),
-        // Not a refusal: the text waits for review.
+        // Not a refusal: the text is waiting for review.
         Err(error @ Error::Proposed { .. }) => Err(error),
         // The text must survive every refusal: a secret, a bad name, a full disk.
         Err(error) => {

@@ -1,4 +1,4 @@
-//! The review queue: changes that wait for a decision, with their diffs and the buttons that decide.
+//! The review queue: changes that are waiting for a decision, with their diffs and the buttons that decide.
 
 use crate::page::{
     layout, lines,
@@ -25,7 +25,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let body = html! {
         h1 { "Review" }
         h2 { "Waiting for your decision" }
-        @if to_decide.is_empty() { p { "Nothing waits for your decision." } }
+        @if to_decide.is_empty() { p { "Nothing is waiting for your decision." } }
         (proposal_list(context, &to_decide))
         @if !own.is_empty() {
             h2 { "Your proposals" }
@@ -75,10 +75,13 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
         h1 { (what) }
         (byline(context, &proposal))
         @if proposal.state == ProposalState::Accepted {
-            p { a href=(context.url(&format!("/change/{}", proposal.id))) { "The change" } }
+            p { a href=(context.url(&format!("/change/{}", proposal.id))) { "View the change" } }
         }
         @if is_outdated {
-            p.error role="alert" { "A memory was changed after this was proposed, so it cannot be accepted. Reject it, or make the change anew." }
+            p.error role="alert" {
+                "A memory has changed since, so this proposal cannot be accepted. "
+                @if proposal.can_decide { "Reject it, or make the change yourself." } @else { "Withdraw it and make the change again." }
+            }
         }
         @for diff in diffs.iter().take(MAX_FILES) {
             section {
@@ -86,7 +89,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
                 @if diff.diff.is_empty() { p.quiet { "The text is no longer stored." } } @else { (lines::diff(&diff.diff)) }
             }
         }
-        @if diffs.len() > MAX_FILES { p.quiet { (diffs.len() - MAX_FILES) " more memories." } }
+        @if diffs.len() > MAX_FILES { p.quiet { (layout::counted(diffs.len() - MAX_FILES, "more memory.", "more memories.")) } }
         @if proposal.can_decide {
             (decision_form(context, &proposal, &html! {
                 @if !is_outdated { button type="submit" name="decision" value="accept" { "Accept" } }
@@ -111,7 +114,7 @@ fn decision_form(context: &ViewContext<'_>, proposal: &Proposal, buttons: &Marku
     }
 }
 
-/// Decides about a proposal.
+/// Accepts, rejects or withdraws a proposal.
 pub(in crate::page) fn decide(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
     let (memdir, id) = (&context.space.memdir, form.get("id"));
     match form.get("decision") {

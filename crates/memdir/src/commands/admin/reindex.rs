@@ -1,6 +1,6 @@
-//! `memdir admin reindex`: builds the search indexes of this machine again from the database.
+//! `memdir admin reindex`: rebuilds the search indexes of this machine from the database.
 
-use super::{Managed, not_found};
+use super::{super::counted, Managed, not_found};
 use crate::{
     args::{Admin, AdminWhat, TenantArgs},
     config::Settings,
@@ -34,8 +34,11 @@ fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Resu
     let mut namespaces = database.namespaces(&tenant)?;
     if let Some(only) = only {
         if !namespaces.iter().any(|namespace| namespace == only) {
-            let known = if namespaces.is_empty() { "none has memories".to_owned() } else { namespaces.join(", ") };
-            return Err(not_found("namespace", only, format!("the namespaces of {tenant}: {known}")));
+            let hint = match namespaces.as_slice() {
+                [] => format!("no namespace of {tenant} has memories"),
+                known => format!("the namespaces of {tenant}: {}", known.join(", ")),
+            };
+            return Err(not_found("namespace", only, hint));
         }
         namespaces.retain(|namespace| namespace == only);
     }
@@ -54,7 +57,8 @@ fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Resu
     let report = ReindexReport { tenant, namespaces: namespaces.len(), memories, removed };
     Ok(CommandOutput::new(report, |report, printer| {
         let ReindexReport { tenant, namespaces, memories, removed } = report;
-        printer.line(format!("indexed {memories} files in {namespaces} namespaces of {tenant}"))?;
+        let memories = counted(*memories as u64, "memory", "memories");
+        printer.line(format!("indexed {memories} in {} of {tenant}", counted(*namespaces as u64, "namespace", "namespaces")))?;
         match removed {
             0 => Ok(()),
             1 => printer.line("removed 1 index of a namespace that no longer exists"),

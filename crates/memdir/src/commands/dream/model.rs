@@ -162,7 +162,7 @@ fn command_line(host: DreamHost, setting: &DreamSetting, pieces: usize, cwd: &Pa
 
 /// Runs the program in an empty directory, where it finds no project and no instructions.
 fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Result<Vec<u8>, String> {
-    let dir = tempfile::tempdir().map_err(|error| format!("cannot create a directory: {error}"))?;
+    let dir = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let program = &argv[0];
     #[expect(clippy::disallowed_methods, reason = "the user asked for it with --with and --yes")]
     let mut command = Command::new(program);
@@ -172,7 +172,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
         let file = dir.path().join(".gemini/settings.json");
         disk::create_private_dir(&dir.path().join(".gemini"))
             .and_then(|()| disk::replace(&file, Replace::DERIVED, |file| file.write_all(GEMINI_OFF.as_bytes())))
-            .map_err(|error| format!("cannot write its settings: {error}"))?;
+            .map_err(|error| format!("cannot write the settings of gemini: {error}"))?;
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;

@@ -30,8 +30,7 @@ use std::{
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// The note if the time was not enough.
-pub(super) const INCOMPLETE: &str =
-    "not everything on this machine was counted in 3 seconds; `memdir check` and `memdir chats sync` take as long as they need";
+pub(super) const INCOMPLETE: &str = "counting stopped after 3 seconds; for complete results, run `memdir check` and `memdir chats sync`";
 
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
