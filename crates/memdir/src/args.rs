@@ -386,7 +386,7 @@ pub(crate) struct Cues {
     /// Set the cues of the memories in this file: JSON, or JSON Lines (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "action")]
     pub(crate) from: Option<PathBuf>,
-    /// List proposed cues: queries of agents that found nothing, just before the memory was read
+    /// List proposed cues: searches of agents without results, made just before the memory was read
     #[arg(long, group = "action")]
     pub(crate) proposed: bool,
     /// Accept the proposed cues of this memory, or of all memories with `all`

@@ -100,10 +100,8 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
     for one in wanted {
         // One more than fits, in case a manual is dropped; the rest is only named.
         if texts.len() > request.room.memories {
-            dropped.push(OmittedMemory {
-                name: one.path.name().to_owned(),
-                why: format!("limit of {} memories reached", request.room.memories),
-            });
+            dropped
+                .push(OmittedMemory { name: one.path.name().to_owned(), why: format!("memory limit ({}) reached", request.room.memories) });
             continue;
         }
         texts.extend(read_wanted(store, context, &one, request, look.as_ref())?);

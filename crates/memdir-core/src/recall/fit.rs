@@ -126,7 +126,7 @@ pub(crate) fn fit_with(candidates: &[RecallCandidate<'_>], besides: Vec<OmittedM
     for (at, candidate) in candidates.iter().enumerate() {
         let omit = |why: String| OmittedMemory { name: candidate.name.to_owned(), why };
         if recalled.shown.len() == room.memories {
-            recalled.dropped.push(omit(format!("limit of {} memories reached", room.memories)));
+            recalled.dropped.push(omit(format!("memory limit ({}) reached", room.memories)));
             continue;
         }
         let mine = left - reserved.filter(|(best, _)| at < *best).map_or(0, |(_, tokens)| tokens.min(left));

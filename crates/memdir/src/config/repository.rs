@@ -94,7 +94,7 @@ fn without_bad_lines(text: &str, problems: &mut Vec<String>) -> String {
         *bad = "";
         problems.push(format!("skipped line {}: {}", line + 1, error.message()));
     }
-    problems.push("skipped the rest: too many invalid lines".into());
+    problems.push("ignored the whole file: too many invalid lines".into());
     String::new()
 }
 

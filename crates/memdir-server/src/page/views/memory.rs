@@ -59,7 +59,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                     } @else {
                         (render_text(context, &memory, &reading.path))
                     }
-                    @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read the rest with: memdir read " (reading.name) } }
+                    @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read on with: memdir read " (reading.name) " --lines " (next) "-" } }
                     p.quiet {
                         @if is_plain { a href=(context.memory_url(&reading.name)) { "Show rendered" } }
                         @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the file as it is" } }
