@@ -127,7 +127,7 @@ pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, chan
     client.batch_execute("commit").await.map_err(Failure::from)
 }
 
-/// Finds the proposal with this id in a space, whoever made it.
+/// Finds the proposal with this id in a space, by any author.
 pub(crate) async fn find(client: &Object, space: &Space, id: &ChangeId) -> Result<Option<Proposal>, Failure> {
     let statement = client.prepare_cached(sql::PROPOSAL).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespaces(), &id.0, &false]).await?;

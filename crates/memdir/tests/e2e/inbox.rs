@@ -741,7 +741,7 @@ fn a_failing_editor_leaves_the_accepted_memory_and_says_so() {
     assert!(run(&home, &["inbox"]).contains("inbox/feedback/no-force-push"), "an undo brings it back");
 }
 
-/// A candidate that would change or remove a rule stays open for the person, whoever else tries.
+/// A candidate that would change or remove a rule stays open until the person decides; no agent can.
 #[test]
 fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
     let home = Home::new();
