@@ -88,8 +88,8 @@ impl DatabaseSettings {
 
     /// The configuration of a store's connections. The limits are options of the connection, so that none exists without them.
     ///
-    /// Every statement finds its rows by a key that begins with the tenant, so one plan fits all parameters. Planning anew for each of them
-    /// took a third of the time of a write, because of the partitions.
+    /// Every statement finds its rows by a key that begins with the tenant, so one plan fits all parameters. Planning is expensive here,
+    /// because of the partitions.
     fn store_config(&self) -> Result<Config> {
         let mut config = self.config()?;
         let own = config.get_options().map(|options| format!("{options} ")).unwrap_or_default();
