@@ -23,7 +23,7 @@ use crate::{
     secrets,
     store::{
         Actor, Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Proposal, ProposalState, Source, Store, Stored, Verb, View,
-        mounts, stop::Stop,
+        confirmation::Confirmation, mounts, stop::Stop,
     },
 };
 use jiff::Timestamp;
@@ -61,6 +61,11 @@ impl Memdir {
     /// Returns the same space for one call, which fails with `cancelled` once `stop` is set.
     pub fn with_stop(&self, stop: &Stop) -> Self {
         Memdir { store: self.store.with_stop(stop), ..self.clone() }
+    }
+
+    /// Returns the same space for one call whose first read checks the caller; see [`Store::confirming`].
+    pub fn confirming(&self, confirmation: &Confirmation) -> Option<Self> {
+        Some(Memdir { store: self.store.confirming(confirmation)?, ..self.clone() })
     }
 
     /// Adds search. Without it, every search fails with `unavailable`.

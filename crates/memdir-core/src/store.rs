@@ -1,6 +1,7 @@
 //! The [`Store`] trait: where memories are stored. A store never parses a memory and does not know the search index.
 
 mod collisions;
+pub mod confirmation;
 pub mod files;
 pub mod mounts;
 mod proposals;
@@ -15,6 +16,7 @@ use crate::base::{
     phrase::Phrase,
     version::Version,
 };
+use confirmation::Confirmation;
 use jiff::Timestamp;
 pub use proposals::{Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, ProposedFile};
 pub use requests::{ChangeCursor, IdempotencyKey};
@@ -109,6 +111,12 @@ pub trait Store: View + Send + Sync {
 
     /// Returns a handle of the same store for one call that can be cancelled.
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store>;
+
+    /// Returns a handle of the same store for one call of a caller whose permissions were not looked up: its first read does so in its own
+    /// transaction. It fails if they have changed, and sets `confirmation` otherwise. Returns `None` if the store has no such caller.
+    fn confirming(&self, _confirmation: &Confirmation) -> Option<Arc<dyn Store>> {
+        None
+    }
 
     /// Returns the numbered changes of the store, or `None` if other programs can change its files too: then only a listing tells what
     /// has changed.

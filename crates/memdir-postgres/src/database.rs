@@ -1,5 +1,6 @@
-//! The connections to a PostgreSQL server, behind synchronous calls. One thread drives all of them; a caller's thread waits for its own
-//! work. Reads and changes have connections of their own, so that a plan which reads the store itself cannot wait for other plans.
+//! The connections to a PostgreSQL server, behind synchronous calls. A caller's thread drives the connections while it waits for its own
+//! work; if several wait, one of them drives for all. Reads and changes have connections of their own, so that a plan which reads the
+//! store itself cannot wait for other plans.
 
 use crate::{
     failure::Failure,
@@ -115,6 +116,8 @@ pub struct Database {
 struct Shared {
     settings: DatabaseSettings,
     driver: Driver,
+    /// Drives the connections for reads and changes.
+    waiting: CallerDriven,
     hints: ChangeHints,
     tls: DatabaseTls,
     leader: LeaderFinder,
@@ -125,7 +128,40 @@ struct Shared {
     lookups: Pool,
 }
 
-/// The thread that drives the connections. It ends when this is dropped.
+/// A runtime that runs only while a thread waits for work on it. A thread of its own between the caller and the server would cost as much
+/// as the server itself.
+#[derive(Debug)]
+struct CallerDriven(Option<runtime::Runtime>);
+
+impl CallerDriven {
+    fn new() -> Result<CallerDriven> {
+        Ok(CallerDriven(Some(new_runtime()?)))
+    }
+
+    /// Waits for work on the caller's thread, and sends what the work left to be sent, such as a rollback.
+    fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let runtime = self.0.as_ref().ok_or_else(|| Failure::disconnected("the connections were closed"))?;
+        runtime.block_on(async {
+            let done = work.await;
+            tokio::task::yield_now().await;
+            done
+        })
+    }
+}
+
+impl Drop for CallerDriven {
+    fn drop(&mut self) {
+        // The last handle may be dropped on a thread of an asynchronous runtime, which must not wait.
+        self.0.take().into_iter().for_each(runtime::Runtime::shutdown_background);
+    }
+}
+
+fn new_runtime() -> Result<runtime::Runtime> {
+    let unavailable = |error: std::io::Error| Error::Unavailable { what: "the database".into(), why: error.to_string() };
+    runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)
+}
+
+/// The thread that drives what no caller waits for: hints, and requests to cancel. It ends when this is dropped.
 #[derive(Debug)]
 struct Driver {
     handle: runtime::Handle,
@@ -135,7 +171,7 @@ struct Driver {
 impl Driver {
     fn start() -> Result<Driver> {
         let unavailable = |error: std::io::Error| Error::Unavailable { what: "the database".into(), why: error.to_string() };
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
+        let runtime = new_runtime()?;
         let handle = runtime.handle().clone();
         let (ends, ended) = oneshot::channel::<()>();
         let drive = move || drop(runtime.block_on(ended));
@@ -158,9 +194,11 @@ impl Database {
             pool.map_err(|error| Error::Unavailable { what: "the database".into(), why: error.to_string() })
         };
         let reads = pool(settings.connections)?;
-        let hints = ChangeHints::start(&driver.handle, reads.clone(), (config.clone(), tls.clone()));
+        // Its connection is driven by the driver, so that it cannot be one of those that callers drive.
+        let hints = ChangeHints::start(&driver.handle, pool(1)?, (config.clone(), tls.clone()));
         let (changes, lookups) = (pool(settings.connections)?, pool(settings.connections / 4)?);
-        let shared = Shared { reads, changes, lookups, driver, hints, tls, leader, settings: settings.clone() };
+        let (settings, waiting) = (settings.clone(), CallerDriven::new()?);
+        let shared = Shared { reads, changes, lookups, driver, waiting, hints, tls, leader, settings };
         let database = Database { shared: Arc::new(shared) };
         database.retry(&Stop::default(), || database.block_on(database.check_schema()))?;
         Ok(database)
@@ -276,12 +314,12 @@ impl Database {
 
     /// Returns a connection for reads, which are rolled back when it is dropped.
     pub(crate) async fn read_session(&self) -> Result<Session, Failure> {
-        Ok(Session::new(self.shared.reads.get().await?))
+        Ok(Session::new(self, self.shared.reads.get().await?))
     }
 
     /// Returns a connection for asynchronous callers. What they do is rolled back when it is dropped.
     pub(crate) async fn lookup_session(&self) -> Result<Session, Failure> {
-        Ok(Session::new(self.shared.lookups.get().await?))
+        Ok(Session::new(self, self.shared.lookups.get().await?))
     }
 
     async fn check_schema(&self) -> Result<(), Failure> {
@@ -303,7 +341,7 @@ impl Database {
                 never = self.shared.leader.watch() => match never {},
             }
         };
-        self.shared.driver.handle.block_on(work)
+        self.shared.waiting.block_on(work)
     }
 
     /// The time after which the server itself would have ended a statement, and a little more.
@@ -341,7 +379,7 @@ impl Database {
 
     /// Begins a transaction on a connection for changes, with parameters of the server that hold until its end.
     pub(crate) async fn change_session(&self, tenant: &str, parameters: &[(&str, String)]) -> Result<Session, Failure> {
-        let session = Session::new(self.shared.changes.get().await?);
+        let session = Session::new(self, self.shared.changes.get().await?);
         let client = session.client()?;
         let set = client.prepare_cached(sql::SET_TENANT).await?;
         let set_parameter = &client.prepare_cached(sql::SET_PARAMETER).await?;
@@ -417,14 +455,15 @@ const READY_LIMIT: Duration = Duration::from_secs(5);
 /// A connection in a transaction. If the transaction was not finished, dropping this rolls it back.
 #[derive(Debug)]
 pub(crate) struct Session {
+    database: Database,
     /// `None` only while it is dropped.
     client: Option<Object>,
     is_open: bool,
 }
 
 impl Session {
-    fn new(client: Object) -> Self {
-        Session { client: Some(client), is_open: true }
+    fn new(database: &Database, client: Object) -> Self {
+        Session { database: database.clone(), client: Some(client), is_open: true }
     }
 
     pub(crate) fn client(&self) -> Result<&Object, Failure> {
@@ -444,9 +483,16 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if let Some(client) = self.client.as_ref().filter(|_| self.is_open) {
+        if !self.is_open {
+            return;
+        }
+        if let Some(client) = &self.client {
             // The request is sent by the first poll, and its answer is not waited for: the next user's requests come after it.
             let _ = client.batch_execute("rollback").now_or_never();
+        }
+        // Outside of a runtime no one drives the connection, and the server would keep the locks.
+        if runtime::Handle::try_current().is_err() {
+            let _ = self.database.shared.waiting.block_on(async { Ok(()) });
         }
     }
 }
@@ -469,7 +515,11 @@ impl Pauses {
         if pause.is_zero() || stop.is_stopped() {
             return false;
         }
-        database.shared.driver.handle.block_on(async { tokio::time::sleep(pause).await });
+        // Meanwhile the connections notice that the server has closed them.
+        let _ = database.shared.waiting.block_on(async {
+            tokio::time::sleep(pause).await;
+            Ok(())
+        });
         true
     }
 }

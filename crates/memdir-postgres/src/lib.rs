@@ -79,5 +79,5 @@ pub use people::{GroupRow, MemberRole, PersonAccess, ProjectRow, TokenRow};
 pub use quota::{TenantQuota, TenantUsage};
 pub use space::NamespaceMount;
 pub use store::PostgresStore;
-pub use team_caller::{CallerKey, TeamCaller};
+pub use team_caller::{CallerKey, KnownCaller, TeamCaller};
 pub use team_token::tenant_of_token;

@@ -2,13 +2,14 @@
 
 use crate::{
     change::{self, ChangeJob},
-    database::Database,
+    database::{Database, send_before},
     failure::Failure,
     forget, history,
     proposals::{self, Acceptance},
     reads, sequence, since,
     space::{NamespaceMount, Space},
     sql,
+    team_caller::KnownCaller,
 };
 use deadpool_postgres::Object;
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use memdir_core::{
     Actor, Change, ChangeCursor, ChangeFilter, ChangePage, ChangeSequence, Error, Intent, MemoryPath, MountChanges, MountInfo, Phrase,
     Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Result, SequencePosition, Stamp, Store, Stored, Version,
     View,
-    internal::store::{Entry, JournalSize, Plan, Walk, stop::Stop},
+    internal::store::{Entry, JournalSize, Plan, Walk, confirmation::Confirmation, stop::Stop},
 };
 use std::sync::Arc;
 
@@ -26,12 +27,22 @@ pub struct PostgresStore {
     database: Database,
     space: Arc<Space>,
     stop: Stop,
+    /// The caller whose space this is.
+    caller: Option<Arc<KnownCaller>>,
+    /// Set if the caller must be checked by the first read.
+    confirmation: Option<Confirmation>,
 }
 
 impl PostgresStore {
     /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
     pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
-        Ok(PostgresStore { database: database.clone(), space: Arc::new(Space::new(tenant, mounts)?), stop: Stop::default() })
+        let space = Arc::new(Space::new(tenant, mounts)?);
+        Ok(PostgresStore { database: database.clone(), space, stop: Stop::default(), caller: None, confirmation: None })
+    }
+
+    /// Names the caller whose space this is, so that a read can check its permissions.
+    pub fn for_caller(self, caller: Arc<KnownCaller>) -> Self {
+        PostgresStore { caller: Some(caller), ..self }
     }
 
     /// Makes a change, which may be the acceptance of a proposal.
@@ -52,7 +63,20 @@ impl PostgresStore {
     }
 
     fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
-        self.database.read(&self.stop, &self.space.tenant, work)
+        let unconfirmed = self.confirmation.as_ref().filter(|confirmation| !confirmation.is_confirmed());
+        let (Some(caller), Some(confirmation)) = (&self.caller, unconfirmed) else {
+            return self.database.read(&self.stop, &self.space.tenant, work);
+        };
+        self.database.read(&self.stop, &self.space.tenant, async |client| {
+            let (is_unchanged, value) = send_before(caller.is_unchanged(client), work(client)).await;
+            if !is_unchanged? {
+                return Err(
+                    Error::Unavailable { what: "this call".into(), why: "the permissions of the caller have changed".into() }.into()
+                );
+            }
+            confirmation.confirm();
+            value
+        })
     }
 }
 
@@ -157,6 +181,11 @@ impl Store for PostgresStore {
 
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
         Arc::new(PostgresStore { stop: stop.clone(), ..self.clone() })
+    }
+
+    fn confirming(&self, confirmation: &Confirmation) -> Option<Arc<dyn Store>> {
+        self.caller.as_ref()?;
+        Some(Arc::new(PostgresStore { confirmation: Some(confirmation.clone()), ..self.clone() }))
     }
 
     fn sequence(&self) -> Option<&dyn ChangeSequence> {

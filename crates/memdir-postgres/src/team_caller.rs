@@ -8,12 +8,16 @@ use crate::{
     sql,
     team_token::tenant_of_token,
 };
+use deadpool_postgres::Object;
 use memdir_core::{
     Access, Actor, Mount, Result,
     internal::store::space::{TokenIdentity, part, person, token_hash},
 };
-use std::sync::Arc;
-use tokio_postgres::types::ToSql;
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+use tokio_postgres::{Row, types::ToSql};
 
 /// An identified caller with its access at one revision of its tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +115,41 @@ impl CallerKey {
             CallerKey::Token { tenant, .. } | CallerKey::Person { tenant, .. } => tenant,
         }
     }
+
+    /// The hash of the token, or the name of the person.
+    fn name(&self) -> &str {
+        match self {
+            CallerKey::Token { hash, .. } => hash,
+            CallerKey::Person { person, .. } => person,
+        }
+    }
+}
+
+/// A caller that was looked up before, at one revision of its tenant.
+#[derive(Debug)]
+pub struct KnownCaller {
+    key: CallerKey,
+    revision: AtomicI64,
+}
+
+impl KnownCaller {
+    /// Creates the record of a caller that was found by this key.
+    pub fn new(key: CallerKey, found: &TeamCaller) -> Self {
+        KnownCaller { key, revision: AtomicI64::new(found.revision) }
+    }
+
+    /// Records that the caller has the same permissions at this revision.
+    pub fn set_revision(&self, revision: i64) {
+        self.revision.store(revision, Ordering::Relaxed);
+    }
+
+    /// Returns whether the caller still exists and nothing about the people of its tenant has changed.
+    pub(crate) async fn is_unchanged(&self, client: &Object) -> Result<bool, Failure> {
+        match find_row(client, &self.key).await? {
+            Some(row) => Ok(row.try_get::<_, i64>("revision")? == self.revision.load(Ordering::Relaxed)),
+            None => Ok(false),
+        }
+    }
 }
 
 async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, Failure> {
@@ -122,20 +161,15 @@ async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) 
 }
 
 async fn find_once(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, Failure> {
-    let tenant = key.tenant();
-    let (sql, name) = match key {
-        CallerKey::Token { hash, .. } => (sql::CALLER_BY_HASH, hash),
-        CallerKey::Person { person, .. } => (sql::CALLER_BY_NAME, person),
-    };
+    let (tenant, name) = (key.tenant(), key.name());
     // PostgreSQL does not take this character, and no name has it.
     if [tenant, name].iter().any(|name| name.contains('\0')) {
         return Ok(None);
     }
     let session = database.lookup_session().await?;
     let client = session.client()?;
-    let statement = client.prepare_cached(sql).await?;
-    let (begin, both): (String, [&(dyn ToSql + Sync); 2]) = (begin_read(tenant), [&tenant, name]);
-    let (begun, row) = send_before(client.batch_execute(&begin), client.query_opt(&statement, &both)).await;
+    let begin = begin_read(tenant);
+    let (begun, row) = send_before(client.batch_execute(&begin), find_row(client, key)).await;
     begun?;
     let Some(row) = row? else { return Ok(None) };
     let revision: i64 = row.try_get("revision")?;
@@ -148,4 +182,15 @@ async fn find_once(database: &Database, key: &CallerKey, known: Option<&TeamCall
         None => people::access(client, tenant, &person).await?,
     };
     Ok(Some(TeamCaller { tenant: tenant.to_owned(), revision, connection, person, agent, access }))
+}
+
+/// Returns the row of a caller, in the transaction of its tenant.
+async fn find_row(client: &Object, key: &CallerKey) -> Result<Option<Row>, Failure> {
+    let sql = match key {
+        CallerKey::Token { .. } => sql::CALLER_BY_HASH,
+        CallerKey::Person { .. } => sql::CALLER_BY_NAME,
+    };
+    let statement = client.prepare_cached(sql).await?;
+    let both: [&(dyn ToSql + Sync); 2] = [&key.tenant(), &key.name()];
+    Ok(client.query_opt(&statement, &both).await?)
 }

@@ -4,7 +4,7 @@
 use memdir_core::{
     Actor, CueProposals, Memdir,
     internal::{
-        store::stop::Stop,
+        store::{confirmation::Confirmation, stop::Stop},
         tools::{Level, Tool, ToolContext},
     },
 };
@@ -173,6 +173,11 @@ impl ToolCatalog {
     pub(crate) fn resources(&self) -> Option<CurrentSpace> {
         let group = self.resource_group()?.clone();
         Some(Arc::new(move || group.current_space()))
+    }
+
+    /// Returns the space of resources and prompts for one call whose first read checks the caller, or `None` if the space cannot do so.
+    pub(crate) fn confirming_space(&self, confirmation: &Confirmation) -> Option<Memdir> {
+        self.resource_group()?.memdir.confirming(confirmation)
     }
 
     /// Returns whether a tool that changes memories is served.

@@ -23,7 +23,7 @@ use memdir_core::{
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
 use memdir_index::TantivyIndex;
-use memdir_postgres::{Database, NamespaceMount, PostgresStore};
+use memdir_postgres::{Database, KnownCaller, NamespaceMount, PostgresStore};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -83,10 +83,14 @@ pub(crate) fn open_namespaces(
     (database, pool): (&Database, &Arc<IndexPool>),
     tenant: &str,
     mounts: &[NamespaceMount],
-    actor: Actor,
+    (actor, caller): (Actor, Option<Arc<KnownCaller>>),
 ) -> Result<Memdir, Failure> {
     let allow = config::secret_exceptions(&settings.file, &settings.config)?;
     let store = PostgresStore::open(database, tenant, mounts)?;
+    let store = match caller {
+        Some(caller) => store.for_caller(caller),
+        None => store,
+    };
     let embedder = embedder_from(settings)?;
     let of_mount = |info: &MountInfo| -> Arc<dyn Index> {
         let index = index(&settings.cache, info, embedder.as_deref());

@@ -36,6 +36,12 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     /// permissions change. Must not block.
     fn identify(&self, token: &str) -> Option<CallerId>;
 
+    /// Returns the id that the caller with this token had when it was last looked up, if its space can check the caller in the transaction
+    /// of a read. Must not block.
+    fn presume(&self, _token: &str) -> Option<CallerId> {
+        None
+    }
+
     /// Like [`identify`](Self::identify), for a directory that must ask another machine. Returns the message with which the request is
     /// rejected while tokens cannot be checked.
     fn authenticate<'a>(&'a self, token: &'a str) -> Authentication<'a> {

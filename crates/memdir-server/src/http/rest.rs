@@ -27,7 +27,8 @@ use super::{
     response::with_type,
 };
 use crate::{
-    call::{CallFailure, run_blocking},
+    call::{CallFailure, CallKind, run_blocking},
+    catalog::CurrentSpace,
     mcp::McpServer,
 };
 use axum::{
@@ -43,7 +44,10 @@ use axum::{
 use bytes::Bytes;
 use conditions::Conditions;
 use http_body_util::BodyExt as _;
-use memdir_core::{ChangeCursor, IdempotencyKey, internal::store::stop::Stop};
+use memdir_core::{
+    ChangeCursor, IdempotencyKey,
+    internal::store::{confirmation::Confirmation, stop::Stop},
+};
 use percent_encoding::percent_decode_str;
 use problem::Problem;
 use route::{RestCall, RestReply, Route};
@@ -99,7 +103,9 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     }
     // Before the cursor is read: a change in between is then in the stream.
     let hints = if route.is_stream() { server.subscribe().await } else { None };
-    let reply = run(&server, &state, request).await.map_err(Problem::into_response)?;
+    let space = server.catalog().resources();
+    let space = space.ok_or_else(|| Problem::from_status(StatusCode::FORBIDDEN, "this server provides only tools").into_response())?;
+    let reply = run(&server, &state, request, space).await.map_err(Problem::into_response)?;
     match hints {
         Some(hints) => {
             let cursor = reply.value.as_deref().and_then(|cursor| serde_json::from_str::<String>(cursor).ok());
@@ -112,6 +118,27 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
         }
         None => Ok(to_response(reply).map(|body| guarded(body, (in_use, reserved)))),
     }
+}
+
+/// Answers a request without a body that only reads, for the caller that its token had when it was last looked up. The first read checks
+/// the token in its own transaction, so the request takes one round trip to the database instead of two. Returns `None` if no read has
+/// confirmed the caller: then the token must be looked up, and the request handled as any other.
+pub(super) async fn handle_presumed(endpoint: &HttpEndpoint, id: CallerId, parts: &Parts) -> Option<Response> {
+    let (route, parameter) = find_route(parts).ok()?;
+    if route.info.kind != CallKind::Read || route.has_body() || route.is_stream() {
+        return None;
+    }
+    let _begun = endpoint.begin_request();
+    let caller = HttpCaller::from_headers(Some(id), &parts.headers).ok()?;
+    let state = endpoint.caller(Some(id));
+    let opened = endpoint.space(&caller, &state).await.ok()?;
+    let (server, confirmation) = (&opened.server, Confirmation::default());
+    server.catalog().find(route.info.tool)?;
+    let memdir = server.catalog().confirming_space(&confirmation)?;
+    let request = RestRequest::new(route, parameter, parts, Bytes::new()).ok()?;
+    let reply = run(server, &state, request, Arc::new(move || Ok(memdir.clone()))).await;
+    let response = reply.map_or_else(Problem::into_response, to_response);
+    confirmation.is_confirmed().then(|| response.map(|body| guarded(body, opened.in_use)))
 }
 
 /// Finds the route of a request, and the rest of its path.
@@ -200,9 +227,12 @@ fn request_hash(parts: &Parts, body: &[u8]) -> [u8; 32] {
 }
 
 /// Runs a request on a worker thread, within the limits of its caller.
-async fn run(server: &Arc<McpServer>, state: &CallerState, request: RestRequest) -> Result<RestReply<String>, Problem> {
-    let space = server.catalog().resources();
-    let space = space.ok_or_else(|| Problem::from_status(StatusCode::FORBIDDEN, "this server provides only tools"))?;
+async fn run(
+    server: &Arc<McpServer>,
+    state: &CallerState,
+    request: RestRequest,
+    space: CurrentSpace,
+) -> Result<RestReply<String>, Problem> {
     let section = server.catalog().section().cloned();
     let stop = Stop::default();
     let (kind, stop_work) = (request.route.info.kind, stop.clone());
@@ -237,7 +267,7 @@ async fn read_events(server: Arc<McpServer>, state: Arc<CallerState>, cursor: Ch
         let memdir = space().ok()?.with_stop(&stop_work);
         stream::events_since(&memdir, &cursor).ok()
     };
-    let slots = (&*state.slots, crate::call::CallKind::Read);
+    let slots = (&*state.slots, CallKind::Read);
     run_blocking(&server.workers, slots, stop, server.shutdown.cancelled(), work).await.ok().flatten()
 }
 

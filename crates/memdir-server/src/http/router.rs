@@ -100,7 +100,6 @@ impl HttpState {
     }
 
     async fn authenticate(&self, headers: &HeaderMap, path: &str, peer: SocketAddr) -> Result<Option<CallerId>, Response> {
-        self.spend(peer.ip(), 1)?;
         match self.access.authenticate(headers, path).await {
             Ok(caller) => Ok(caller),
             // The identity provider does not answer: no one has guessed.
@@ -211,21 +210,36 @@ fn route_label(method: &Method, path: &str) -> &'static str {
 async fn authorize(
     State(state): State<Arc<HttpState>>,
     Extension(connection): Extension<Connection>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Result<Response, Response> {
     state.check_request(&request)?;
     if request.method() == Method::OPTIONS {
         return Ok(preflight());
     }
+    state.spend(connection.peer().ip(), 1)?;
+    let (parts, body) = request.into_parts();
+    let presumed = state.access.presume(&parts.headers).filter(|id| connection.assign(Some(*id)));
+    let answered = match presumed {
+        Some(id) => rest::handle_presumed(&state.endpoint, id, &parts).await,
+        None => None,
+    };
+    let response = match answered {
+        Some(response) => response,
+        None => answer_identified(&state, &connection, Request::from_parts(parts, body), next).await?,
+    };
+    let is_leaving = state.ending.leaving.is_cancelled();
+    Ok(if is_leaving { with_header(response, header::CONNECTION, "close") } else { response })
+}
+
+/// Looks up the token of a request, and passes the request on.
+async fn answer_identified(state: &HttpState, connection: &Connection, mut request: Request, next: Next) -> Result<Response, Response> {
     let caller = state.authenticate(request.headers(), request.uri().path(), connection.peer()).await?;
     if !connection.assign(caller) {
         return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many concurrent requests"));
     }
     request.extensions_mut().insert(AuthorizedCaller(caller));
-    let response = next.run(request).await;
-    let is_leaving = state.ending.leaving.is_cancelled();
-    Ok(if is_leaving { with_header(response, header::CONNECTION, "close") } else { response })
+    Ok(next.run(request).await)
 }
 
 async fn healthz() -> Response {

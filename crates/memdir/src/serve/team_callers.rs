@@ -8,7 +8,7 @@ use memdir_core::{
     Access, Clock as _, IndexPool, Mount, SystemClock,
     internal::{base::time::Stopwatch, store::space},
 };
-use memdir_postgres::{CallerKey, Database, NamespaceMount, TeamCaller};
+use memdir_postgres::{CallerKey, Database, KnownCaller, NamespaceMount, TeamCaller};
 use memdir_server::{
     Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, ToolCatalog, ToolFilter, VerifiedAuthentication, VerifiedToken,
 };
@@ -54,6 +54,8 @@ struct CallerRegistry {
 struct SeenCaller {
     key: CallerKey,
     caller: Arc<TeamCaller>,
+    /// By which the reads of the caller's spaces check it.
+    known: Arc<KnownCaller>,
     seen: u64,
     /// Since the last lookup began.
     checked: Stopwatch,
@@ -84,7 +86,8 @@ impl TeamCallers {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_space(&self, caller: &TeamCaller, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
+    fn open_space(&self, seen: &SeenCaller, request: &HttpCaller) -> Result<ToolCatalog, Failure> {
+        let caller = &seen.caller;
         let all = caller.mounts(request.project.as_deref())?;
         let mounts: Vec<Mount> = all.iter().map(|mount| mount.mount.clone()).collect();
         let mut mounts = narrowed(mounts, &self.settings.only, &request.only)?;
@@ -98,7 +101,9 @@ impl TeamCallers {
         };
         let mounts: Vec<NamespaceMount> = mounts.into_iter().filter_map(namespace).collect();
         let actor = caller.actor();
-        let memdir = spaces::open_namespaces(&self.settings, (&self.database, &self.pool), &caller.tenant, &mounts, actor.clone())?;
+        let known = Some(seen.known.clone());
+        let memdir =
+            spaces::open_namespaces(&self.settings, (&self.database, &self.pool), &caller.tenant, &mounts, (actor.clone(), known))?;
         // The log is about the person, and everyone in a project reads the project's memory.
         let group = searchable_group(memdir.with_log_prefix("user"), &self.settings, self.settings.home.value.clone(), true);
         let mut filter = self.filter.clone();
@@ -127,6 +132,11 @@ impl CallerDirectory for TeamCallers {
 
     fn identify(&self, token: &str) -> Option<CallerId> {
         CallerKey::from_token(token).and_then(|key| self.registry().ids.get(&key).copied())
+    }
+
+    fn presume(&self, token: &str) -> Option<CallerId> {
+        let key = CallerKey::from_token(token)?;
+        self.registry().presume(&key)
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> Authentication<'a> {
@@ -182,13 +192,21 @@ impl CallerDirectory for TeamCallers {
     fn open(&self, caller: &HttpCaller) -> Result<ToolCatalog, String> {
         let id = caller.id.ok_or("this server requires a token")?;
         let seen = self.seen(id)?;
-        self.open_space(&seen.caller, caller).map_err(|failure| failure.text().message)
+        self.open_space(&seen, caller).map_err(|failure| failure.text().message)
     }
 }
 
 impl CallerRegistry {
     fn known(&self, key: &CallerKey) -> Option<Arc<TeamCaller>> {
         self.ids.get(key).and_then(|id| self.callers.get(id)).map(|seen| seen.caller.clone())
+    }
+
+    /// Returns the id of a caller that was looked up before.
+    fn presume(&mut self, key: &CallerKey) -> Option<CallerId> {
+        let id = *self.ids.get(key)?;
+        self.clock += 1;
+        self.callers.get_mut(&id)?.seen = self.clock;
+        Some(id)
     }
 
     /// Records the result of a lookup, and returns the id of the caller.
@@ -206,6 +224,7 @@ impl CallerRegistry {
                 return Some(id);
             }
             if (TeamCaller { revision: found.revision, ..(*seen.caller).clone() }) == found {
+                seen.known.set_revision(found.revision);
                 (seen.caller, seen.seen, seen.checked) = (Arc::new(found), clock, checked);
                 return Some(id);
             }
@@ -218,7 +237,8 @@ impl CallerRegistry {
         self.last_id += 1;
         let id = CallerId(self.last_id);
         self.ids.insert(key.clone(), id);
-        self.callers.insert(id, SeenCaller { key: key.clone(), caller: Arc::new(found), seen: clock, checked, expires: None });
+        let known = Arc::new(KnownCaller::new(key.clone(), &found));
+        self.callers.insert(id, SeenCaller { key: key.clone(), caller: Arc::new(found), known, seen: clock, checked, expires: None });
         Some(id)
     }
 

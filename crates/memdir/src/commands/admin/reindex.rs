@@ -50,7 +50,7 @@ fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Resu
         namespace_indexes::remove(&settings.cache, &tenant, namespace)?;
         let actor = Actor { name: "admin".into(), session: None };
         let mounts = [NamespaceMount::of_team(namespace)];
-        let memdir = spaces::open_namespaces(settings, (&database, &pool), &tenant, &mounts, actor)?;
+        let memdir = spaces::open_namespaces(settings, (&database, &pool), &tenant, &mounts, (actor, None))?;
         let indexed = memdir.searcher()?.index(memdir.store(), true, &|_| {})?;
         memories += indexed.iter().map(|mount| mount.put).sum::<usize>();
     }
