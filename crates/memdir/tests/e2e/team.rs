@@ -3,6 +3,7 @@
 use crate::{
     home::Home,
     mcp_clients,
+    rest::Api,
     talk::HANDSHAKES,
     team_server::{TENANT, TeamDatabase, call, query, refused},
     web::Web,
@@ -91,6 +92,46 @@ fn a_reader_reads_and_a_revoked_token_ends_at_once_on_all_replicas() {
         let reply = post(web, &reader, "tools/list", json!({}));
         assert_eq!((reply.0, reply.1.as_str()), (401, "missing or unknown bearer token"));
         assert!(call(web, &writer, "memory_read", json!({})).contains("plan"), "others are not affected");
+    }
+}
+
+/// A known token is checked by the read itself: nothing is read with permissions that are no longer valid.
+#[test]
+fn reads_over_rest_check_the_token_in_their_own_transaction() {
+    let Some(team) = TeamDatabase::new() else { return };
+    let writer = team.token("ada", MemberRole::Writer);
+    let homes = [Home::new(), Home::new()];
+    let replicas = homes.each_ref().map(|home| team.replica(home, &[]));
+    let mut ada = Api::with_token(&replicas[0], &writer);
+    assert_eq!(ada.ask("PUT", "/v1/memories/plan", Some(&json!({ "content": "The canal opens in May." }))).0, 201);
+    let (_, versions) = ada.ask("GET", "/v1/memory_versions?path=plan", None);
+    let version = format!("/v1/memory_versions/{}?path=plan", versions["data"][0]["memory_version_id"].as_str().unwrap());
+    team.token("ben", MemberRole::Reader);
+    let routes =
+        ["/v1/memories/plan", "/v1/memories", "/v1/memory_versions?path=plan", &version, "/v1/prompt", "/v1/changes", "/v1/proposals"];
+    for route in routes {
+        let (row, token) = team.database().add_token(TENANT, "ben", None).unwrap();
+        let mut readers = replicas.each_ref().map(|web| Api::with_token(web, &token));
+        for reader in &mut readers {
+            let [first, second] = [(); 2].map(|()| reader.ask("GET", route, None));
+            assert_eq!(first.0, 200, "{route}: {first:?}");
+            assert_eq!(first, second, "{route}");
+            // Reads nothing, so that no read can check the token.
+            assert_eq!(reader.ask("GET", "/v1/memories/..", None).0, 422);
+            assert_eq!(reader.ask("GET", "/v1/memories/none", None).0, 404);
+        }
+        // A change of other people counts for all, and changes nothing for this one.
+        team.database().add_person(TENANT, &format!("guest-{}", route.len())).unwrap();
+        readers.iter_mut().for_each(|reader| assert_eq!(reader.ask("GET", route, None).0, 200, "{route}"));
+        team.database().remove_member(TENANT, "backend", "ben").unwrap();
+        for reader in &mut readers {
+            let seen = reader.ask("GET", route, None);
+            assert!(!seen.1.to_string().contains("canal") && !seen.1.to_string().contains("plan.md"), "{route}: {seen:?}");
+        }
+        team.database().set_member(TENANT, "backend", "ben", MemberRole::Reader).unwrap();
+        readers.iter_mut().for_each(|reader| assert_eq!(reader.ask("GET", route, None).0, 200, "{route}"));
+        team.database().remove_token(TENANT, &row.id).unwrap();
+        readers.iter_mut().for_each(|reader| assert_eq!(reader.ask("GET", route, None).0, 401, "{route}"));
     }
 }
 
