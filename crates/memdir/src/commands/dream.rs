@@ -43,7 +43,7 @@ const LATEST: &str = "latest";
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let Some((settings, scope)) = space.origin else {
         return Err(Failure::Usage {
-            message: "this command cannot run inside an open space".into(),
+            message: "this command is not available in the demo".into(),
             hint: "run the command in a shell".into(),
         });
     };

@@ -446,7 +446,7 @@ fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let phrase = Phrase::parse("wombatlemur").unwrap();
     assert!(!files_with(&home.path("home"), &phrase).is_empty());
     let forgot = home.run_bare(&["chats", "forget", "1af7"]);
-    assert!(forgot.contains("forgot 1 candidate in the inbox, which quoted only these conversations"), "{forgot}");
+    assert!(forgot.contains("forgot 1 candidate in the inbox that quoted only these conversations"), "{forgot}");
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
     // The key of a planted candidate is its name; a real one is a hash.
     let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());

@@ -270,7 +270,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     MEMORY.md:7: dead-line: links to c.md, which does not exist
     MEMORY.md:8: dead-line: links to gone.md, which does not exist
     b.md: type: no type; set it to user, feedback, project or reference
-    a.md: removed from the entrypoint, because it does not exist
+    a.md: removed from the entrypoint, because the file does not exist
     2 files: 2 errors, 1 suggestion
     -- stderr
     note: undo the repair with: memdir undo [ID]
@@ -328,7 +328,7 @@ fn a_file_renamed_by_hand_has_one_line() {
     d.md: type: no type; set it to user, feedback, project or reference
     topic/c.md: type: no type; set it to user, feedback, project or reference
     topic/c.md: added to the entrypoint
-    c.md: removed from the entrypoint, because it does not exist
+    c.md: removed from the entrypoint, because the file does not exist
     5 files: 0 errors, 4 suggestions
     -- stderr
     note: undo the repair with: memdir undo [ID]

@@ -430,7 +430,7 @@ fn as_auto_memory_follows_the_same_path() {
     assert_snapshot!(run(&home, &["adopt", "--as-auto-memory", "--scope", "project"]), @"
     Claude Code (project): done
       [HOME]/work/.claude/settings.local.json changed, backup: settings.local.json.[BACKUP]
-      From its next session, Claude Code uses memdir's directory; undo with: memdir uninstall claude-code
+      From its next session, Claude Code uses memdir's directory for its memory; undo with: memdir uninstall claude-code
     -- stderr
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
     ");

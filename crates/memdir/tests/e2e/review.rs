@@ -213,7 +213,7 @@ fn a_reviewer_decides_at_the_command_line() {
     -- exit 1
 
     -- stderr
-    error: "people/ada" cannot be under review
+    error: review is not available for "people/ada"
     hint: name a project or a group, such as projects/shop or groups/backend
     -- exit 2
     "#);
