@@ -178,7 +178,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
     for command in ["show 1af7", "sync"] {
         let words = |text: &str| home.run_bare(&text.split(' ').collect::<Vec<_>>());
         assert!(
-            words(&format!("--project web chats {command}")).contains("error: --project cannot be used with `chats show` or `chats sync`\n"),
+            words(&format!("--project web chats {command}")).contains("error: --project cannot be used with `chats show` or `chats sync`"),
             "{command}"
         );
         assert!(words(&format!("chats {command} --project web")).contains("error: unexpected argument '--project' found\n"), "{command}");

@@ -125,7 +125,7 @@ fn nothing_is_deleted_if_one_of_several_cannot_be() {
     assert_snapshot!(home.run(&["delete", "notes"]), @r#"
     -- stderr
     error: memory "notes" not found
-    hint: to delete a topic, end its name with /
+    hint: to delete a topic, end its name with `/`
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["delete", "/", "--yes"]), @r#"

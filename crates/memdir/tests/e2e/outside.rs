@@ -263,7 +263,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     MEMORY.md: links to c.md, which does not exist
     MEMORY.md (line 10): links to gone.md, which does not exist
     -- stderr
-    note: remove the lines of missing files with: memdir entrypoint --repair
+    note: remove the lines for missing files with: memdir entrypoint --repair
     -- exit 1
     ");
     assert_snapshot!(home.run(&["check", "--fix"]), @"
@@ -279,7 +279,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     ");
     home.ok(&["undo"]);
     assert_snapshot!(home.run(&["entrypoint", "--repair"]), @"
-    MEMORY.md: removed a.md, which does not exist
+    MEMORY.md: removed the line for a.md, which does not exist
     MEMORY.md (line 7): links to c.md, which does not exist
     MEMORY.md (line 8): links to gone.md, which does not exist
     undo the repair with: memdir undo [ID]

@@ -107,9 +107,9 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     assert!(!run(&home, &["install", "claude-code", "--auto-memory", "replace"]).contains("imported"));
     let undone = home.run_bare(&["undo"]);
     assert!(undone.starts_with("undid ") && list(&home).is_empty(), "one change: {undone}");
-    assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import with")).collect::<Vec<_>>().join("\n"), @"
-    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE]: not in memdir, and not read by Claude Code
-        import with: memdir import [HOME]/[CLAUDE]
+    assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import them with")).collect::<Vec<_>>().join("\n"), @"
+    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE], neither in memdir nor read by Claude Code
+        import them with: memdir import [HOME]/[CLAUDE]
     ");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(files(&home), before);
@@ -194,7 +194,7 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus"}"#);
     assert_eq!(list(&home), "", "Claude Code still reads them");
     let own: Vec<String> = run(&home, &["doctor"]).lines().filter(|line| line.contains("auto memory")).map(str::to_owned).collect();
-    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on together with memdir (--auto-memory both); the agent is asked to save to memdir");
+    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on alongside memdir (--auto-memory both); the agent is asked to save to memdir");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(files(&home), before);
 }
@@ -215,7 +215,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
         let output = home.bare(&["doctor"]).output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{shown}");
-        let note = "  note its own auto memory: on together with memdir, so two memories instruct the agent\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
+        let note = "  note its own auto memory: on alongside memdir, so the agent gets instructions from two memories\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
     }
     home.bare(&["uninstall", "--all"]).output().unwrap();
@@ -415,7 +415,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     let shown = run(&home, &["doctor", "gemini"]);
     let (_, private) = shown.split_once("  note Gemini CLI's private memory").unwrap_or_else(|| panic!("{shown}"));
     assert_snapshot!(private, @"
-    of this project: 1 memory in [HOME]/.gemini/tmp/work/memory, which no setting of Gemini CLI turns off
+    of this project: 1 memory in [HOME]/.gemini/tmp/work/memory; Gemini CLI has no setting that turns this memory off
          mount it with: memdir adopt gemini
     ");
     let installed = files(&home);
