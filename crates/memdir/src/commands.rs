@@ -257,10 +257,9 @@ fn damage_note(records: u64) -> Option<String> {
 fn run_in(memdir: &Memdir, args: &Args, output: OutputOptions) -> Outcome {
     match plan(args, output).needs {
         Needs::Space(run) | Needs::Search(_, run) => run(&OpenSpace { memdir, origin: None }),
-        Needs::Nothing(_) | Needs::Settings(_) => Err(Failure::Usage {
-            message: "this command is not available in the demo".into(),
-            hint: "run the command in a shell".into(),
-        }),
+        Needs::Nothing(_) | Needs::Settings(_) => {
+            Err(Failure::Usage { message: "this command is not available in the demo".into(), hint: "run the command in a shell".into() })
+        }
     }
 }
 
