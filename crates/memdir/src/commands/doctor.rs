@@ -257,7 +257,7 @@ impl Checkup<'_> {
             let dir = memory.path.display().to_string();
             if is_unread {
                 let seen = format!("{memories} in {dir}, neither in memdir nor read by {}", host.title);
-                return DoctorFinding::note(memory.title, seen, format!("import them with: memdir import {}", quote_posix(&dir)));
+                return DoctorFinding::note(memory.title, seen, format!("import the directory with: memdir import {}", quote_posix(&dir)));
             }
             let seen = format!("{memories} in {dir}; {} has no setting that turns this memory off", host.title);
             DoctorFinding::note(memory.title, seen, format!("mount it with: memdir adopt {}", memory.name))

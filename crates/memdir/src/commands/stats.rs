@@ -138,7 +138,7 @@ fn show_cost(cost: &CostOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {
     if loads.modes.is_empty() {
-        return printer.line("no prompt loaded yet");
+        return printer.line("no prompts loaded yet");
     }
     let mut rows =
         vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];

@@ -76,7 +76,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
-    note: review them with: memdir inbox review, or memdir inbox accept|merge|reject NAME
+    note: review with: memdir inbox review, or memdir inbox accept|merge|reject NAME
     "#);
     assert_snapshot!(run(&home, &["inbox", "show", "feedback/no-force-push"]), @r#"
     inbox/feedback/no-force-push  you stopped an action, [AGE]

@@ -77,8 +77,8 @@ fn yes_asks_nothing_and_all_without_it_needs_a_terminal() {
     let shown = home.run_bare(&["install", "--all"]);
     insta::assert_snapshot!(shown, @"
     -- stderr
-    error: --all needs confirmation, but standard input is not a terminal; --all would install in claude-code, codex, gemini, vscode, opencode, zed
-    hint: add --yes, or --dry-run to show the changes; no file was changed
+    error: installing in claude-code, codex, gemini, vscode, opencode, zed needs confirmation, but standard input is not a terminal
+    hint: add --yes to install, or --dry-run to show the changes; no file was changed
     -- exit 2
     ");
     let output = home.bare(&["install", "--yes", "--json"]).output().unwrap();
@@ -109,7 +109,7 @@ fn the_user_is_asked_and_the_answer_is_parsed() {
 #[test]
 fn past_conversations_are_mentioned_or_turned_on() {
     let home = Home::new();
-    let note = "note: past conversations with agents can be searched too; turn this on with: memdir chats on\n";
+    let note = "note: memdir can also search past conversations with agents; turn this on with: memdir chats on\n";
     assert!(home.run_bare(&["install", "zed"]).contains(note));
     assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are now kept"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");

@@ -433,21 +433,21 @@ fn what_memdir_writes_ends_with_a_newline() {
 #[test]
 fn an_empty_text_is_refused() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["write", "a", ""]), @"
+    assert_snapshot!(home.run(&["write", "a", ""]), @r#"
     -- stderr
-    error: no text for a
-    hint: pass it with: memdir write a TEXT; or use --file or standard input
+    error: missing text for "a"
+    hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
-    ");
-    assert_snapshot!(home.run_with(&["write", "a", "-"], " \n\t"), @"
+    "#);
+    assert_snapshot!(home.run_with(&["write", "a", "-"], " \n\t"), @r#"
     -- stderr
-    error: no text for a
-    hint: pass it with: memdir write a TEXT; or use --file or standard input
+    error: missing text for "a"
+    hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
-    ");
+    "#);
     home.ok(&["write", "a", "one"]);
     for args in [&["--append"][..], &["--replace"]] {
-        assert!(home.run(&[&["write", "a", " "], args].concat()).contains("no text for a"));
+        assert!(home.run(&[&["write", "a", " "], args].concat()).contains("missing text for \"a\""));
     }
     let mut talk = Talk::begin(&home, &[], REVISION);
     let refused = talk.call("memory_write", json!({ "path": "b", "content": " \n" }));
