@@ -110,7 +110,7 @@ impl Managed {
 
     /// The error for a name that does not exist yet, with the command that adds it.
     fn must_add(&self, kind: &str, name: &str) -> Failure {
-        not_found(kind, name, format!("add it with: memdir admin {kind} add {name} --tenant {}", self.tenant))
+        not_found(kind, name, format!("add the {kind} with: memdir admin {kind} add {name} --tenant {}", self.tenant))
     }
 
     /// Reports that something was removed, or fails if it did not exist.
@@ -187,7 +187,7 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
                 let message = format!("group {group:?} has projects: {}", projects.join(", "));
                 let hint = format!(
-                    "remove them or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}",
+                    "remove the projects or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}",
                     projects[0]
                 );
                 return Err(Failure::Negative { code: "conflict", message, hint });
@@ -256,7 +256,7 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
         }
         _ => Err(Failure::Usage {
             message: format!("review is not available for {namespace:?}"),
-            hint: "name a project or a group, such as projects/shop or groups/backend".into(),
+            hint: "pass a project or a group, such as projects/shop or groups/backend".into(),
         }),
     }
 }

@@ -206,7 +206,7 @@ fn host_with<T>(capability: impl Fn(&'static Host) -> Option<T>, flag: &str) -> 
     HOSTS
         .iter()
         .find_map(|host| Some((*host, capability(host)?)))
-        .ok_or_else(|| Failure::Usage { message: format!("{flag} is not supported by any host"), hint: "omit the flag".into() })
+        .ok_or_else(|| Failure::Usage { message: format!("{flag} is not supported by any host"), hint: format!("omit {flag}") })
 }
 
 /// Makes memdir's directory, of the user or of this project, the host's own memory.

@@ -20,7 +20,7 @@ const STEPS: &[(&str, &[&str])] = &[
     ),
     ("Append to a memory; concurrent writes are safe.", &["write", "notes/deploy", "--append", "Except in December."]),
     ("Memories can link to each other.", &["write", "people/ada", "Ada owns [the deploys](../notes/deploy.md).", "--type", "user"]),
-    ("The entrypoint is what an agent reads first.", &["read"]),
+    ("An agent reads the entrypoint first.", &["read"]),
     ("Search by words and by meaning.", &["search", "which weekday may we release?", "--max-results", "1"]),
     ("If no memory is relevant, a search returns no results.", &["search", "quantum chromodynamics"]),
     ("A mistyped name gets a suggestion.", &["read", "notes/depoly"]),
@@ -29,7 +29,7 @@ const STEPS: &[(&str, &[&str])] = &[
     ("Delete a memory.", &["delete", "howto/deploy"]),
     ("Undo the deletion.", &["undo"]),
     ("The memory is back.", &["list", "--long"]),
-    ("Every change is in the history.", &["history"]),
+    ("The history lists every change.", &["history"]),
 ];
 
 #[derive(Serialize)]

@@ -187,7 +187,7 @@ fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u
         true => shelf.newest_open(space.memdir.store())?.map(|plan| plan.file).ok_or_else(|| Failure::Negative {
             code: "not_found",
             message: "no plan is waiting to be applied".into(),
-            hint: "make one with: memdir dream".into(),
+            hint: "make a plan with: memdir dream".into(),
         })?,
     };
     let text = input_text(&file)?;
@@ -198,7 +198,7 @@ fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u
         return Err(Failure::Negative {
             code: "conflict",
             message: format!("the plan was already applied as change {change}"),
-            hint: format!("undo it with: memdir undo {change}; or make a new plan with: memdir dream"),
+            hint: format!("undo the change with: memdir undo {change}, or make a new plan with: memdir dream"),
         });
     }
     let applied =
@@ -250,7 +250,10 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!("{} not in any piece: too many memories", counted(prompt.left_out as u64, "memory is", "memories are")));
+        printer.note(format!(
+            "{} in no piece, because the number of pieces is limited",
+            counted(prompt.left_out as u64, "memory is", "memories are")
+        ));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,

@@ -98,7 +98,7 @@ fn recall_rules(memdir: &Memdir, decisions: &Decisions, action: &Action<'_>, req
 fn explain_rule(rule: &RuleMatch) -> String {
     let effect = match rule.effect {
         None => "has no effect: you rejected it".to_owned(),
-        Some(Strength::Tell) => "tells: the action runs, and the model reads the rule with its result".to_owned(),
+        Some(Strength::Tell) => "tells: the action runs, and the model reads the rule with the result".to_owned(),
         Some(Strength::Hold) => {
             "holds: the first such action in a conversation does not run, and the model reads the rule instead".to_owned()
         }

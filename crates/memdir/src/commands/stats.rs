@@ -133,7 +133,7 @@ fn show_cost(cost: &CostOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         ]
     }));
     printer.table(&rows)?;
-    printer.line(format!("tokens (bytes / 4) before the first message, with {}", counted(cost.memories as u64, "memory", "memories")))
+    printer.line(format!("token counts (bytes / 4) before the first message, with {}", counted(cost.memories as u64, "memory", "memories")))
 }
 
 fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {

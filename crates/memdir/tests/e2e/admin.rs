@@ -66,13 +66,13 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["group", "add", "backend", "cleo", "--tenant", "acme"]), @r#"
     -- stderr
     error: person "cleo" not found
-    hint: add it with: memdir admin person add cleo --tenant acme
+    hint: add the person with: memdir admin person add cleo --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["project", "add", "shop", "--group", "frontend", "--tenant", "acme"]), @r#"
     -- stderr
     error: group "frontend" not found
-    hint: add it with: memdir admin group add frontend --tenant acme
+    hint: add the group with: memdir admin group add frontend --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["project", "add", "shop", "--group", "backend", "--tenant", "acme"]), @"added project shop");
@@ -131,7 +131,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["group", "remove", "backend", "--tenant", "acme"]), @r#"
     -- stderr
     error: group "backend" has projects: shop
-    hint: remove them or move them to another group first, for example: memdir admin project remove shop --tenant acme
+    hint: remove the projects or move them to another group first, for example: memdir admin project remove shop --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben of backend");

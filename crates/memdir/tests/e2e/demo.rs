@@ -22,7 +22,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     $ memdir write people/ada 'Ada owns [the deploys](../notes/deploy.md).' --type user
     created people/ada (64 bytes, version 4021ad92785c, change [ID])
 
-    # The entrypoint is what an agent reads first.
+    # An agent reads the entrypoint first.
     $ memdir read
     # Memory
 
@@ -73,7 +73,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     howto/deploy  project  109 bytes  today  When we deploy
     people/ada    user     64 bytes   today
 
-    # Every change is in the history.
+    # The history lists every change.
     $ memdir history
     change    when      actor  what
     [ID]      just now  you    undid howto/deploy

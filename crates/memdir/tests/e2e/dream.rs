@@ -57,7 +57,7 @@ fn a_plan_is_made_edited_applied_and_undone() {
     assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
     error: no plan is waiting to be applied
-    hint: make one with: memdir dream
+    hint: make a plan with: memdir dream
     -- exit 1
     ");
     assert_snapshot!(home.run(&["undo"]), @"undid [ID]: tidy archive/notes/empty and notes/empty, by ada, just now (redo: memdir redo [ID])");
@@ -178,7 +178,7 @@ fn one_plan_is_applied_once() {
     assert_snapshot!(home.run(&["dream", "--apply", &file]), @"
     -- stderr
     error: the plan was already applied as change [ID]
-    hint: undo it with: memdir undo [ID]; or make a new plan with: memdir dream
+    hint: undo the change with: memdir undo [ID], or make a new plan with: memdir dream
     -- exit 1
     ");
 }

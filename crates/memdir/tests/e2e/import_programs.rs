@@ -345,7 +345,7 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     insta::assert_snapshot!(home.run(&["import", "basic-memory", &format!("{path}/people/Ada.md")]), @"
     -- stderr
     error: [HOME]/basic-memory/people/Ada.md is not a directory
-    hint: pass the notes directory; list it with: basic-memory project list
+    hint: pass the notes directory; find it with: basic-memory project list
     -- exit 2
     ");
 }

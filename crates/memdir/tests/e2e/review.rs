@@ -209,12 +209,12 @@ fn a_reviewer_decides_at_the_command_line() {
 
     -- stderr
     error: project "bank" not found
-    hint: add it with: memdir admin project add bank --tenant acme
+    hint: add the project with: memdir admin project add bank --tenant acme
     -- exit 1
 
     -- stderr
     error: review is not available for "people/ada"
-    hint: name a project or a group, such as projects/shop or groups/backend
+    hint: pass a project or a group, such as projects/shop or groups/backend
     -- exit 2
     "#);
     call(web, ada, "memory_write", json!({ "path": "deploy", "content": "Only on Tuesdays.", "mode": "replace" }));

@@ -97,7 +97,7 @@ fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, F
     if !dir.is_dir() {
         return Err(Failure::Usage {
             message: format!("{} is not a directory", dir.display()),
-            hint: "pass the notes directory; list it with: basic-memory project list".into(),
+            hint: "pass the notes directory; find it with: basic-memory project list".into(),
         });
     }
     let (memories, dates) = markdown_files(dir, &|_| false, notes)?;
