@@ -187,7 +187,7 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
                 let message = format!("group {group:?} has projects: {}", projects.join(", "));
                 let hint = format!(
-                    "remove the projects or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}",
+                    "remove or move the projects first, for example: memdir admin project remove {} --tenant {tenant}",
                     projects[0]
                 );
                 return Err(Failure::Negative { code: "conflict", message, hint });

@@ -250,10 +250,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!(
-            "{} in no piece, because the number of pieces is limited",
-            counted(prompt.left_out as u64, "memory is", "memories are")
-        ));
+        printer.note(format!("{} omitted: too many for the prompt", counted(prompt.left_out as u64, "memory is", "memories are")));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,

@@ -131,7 +131,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["group", "remove", "backend", "--tenant", "acme"]), @r#"
     -- stderr
     error: group "backend" has projects: shop
-    hint: remove the projects or move them to another group first, for example: memdir admin project remove shop --tenant acme
+    hint: remove or move the projects first, for example: memdir admin project remove shop --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben of backend");
