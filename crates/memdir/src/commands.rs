@@ -247,20 +247,19 @@ fn in_scope(
 fn damage_note(records: u64) -> Option<String> {
     let what = match records {
         0 => return None,
-        1 => "1 journal record is damaged and was skipped".to_owned(),
-        many => format!("{many} journal records are damaged and were skipped"),
+        1 => "skipped 1 damaged journal record".to_owned(),
+        many => format!("skipped {many} damaged journal records"),
     };
-    Some(format!("{what}; the other records are intact; repair the journal with: memdir doctor --fix"))
+    Some(format!("{what}; repair the journal with: memdir doctor --fix"))
 }
 
 /// Runs a command in an open space that can be searched. Commands that need settings are not available there.
 fn run_in(memdir: &Memdir, args: &Args, output: OutputOptions) -> Outcome {
     match plan(args, output).needs {
         Needs::Space(run) | Needs::Search(_, run) => run(&OpenSpace { memdir, origin: None }),
-        Needs::Nothing(_) | Needs::Settings(_) => Err(Failure::Usage {
-            message: "this command cannot run inside an open space".into(),
-            hint: "run the command in a shell".into(),
-        }),
+        Needs::Nothing(_) | Needs::Settings(_) => {
+            Err(Failure::Usage { message: "this command is not available in the demo".into(), hint: "run the command in a shell".into() })
+        }
     }
 }
 
@@ -318,7 +317,7 @@ fn with_allow_list(memdir: &Memdir, rules: &[String]) -> Result<Memdir, Failure>
     }
     let allow = memdir.context().allow.with_rules(rules).map_err(|why| Failure::Usage {
         message: format!("--allow-secret: {why}"),
-        hint: "use the name of the rule as printed in the error message".into(),
+        hint: "copy the rule name from the error that reported the secret".into(),
     })?;
     Ok(memdir.with_allow_list(allow))
 }
@@ -337,13 +336,13 @@ fn topic_of(text: &str) -> Option<&str> {
 fn topic_memories(memdir: &Memdir, topic: &str) -> Result<Vec<MemoryPath>, Failure> {
     let listing = match topic {
         // A slash alone is more likely a mistake than the wish to change everything.
-        "" => return Err(Error::bad_path("/", "the topic before the / is empty").into()),
+        "" => return Err(Error::bad_path("/", "the topic before `/` is empty").into()),
         topic => memdir.list(&List { topic: topic.into(), ..List::default() })?,
     };
     if listing.left_out > 0 {
         return Err(Failure::Usage {
             message: format!("topic \"{topic}/\" has too many memories; {} of them cannot be listed", listing.left_out),
-            hint: "use its topics one by one; nothing was changed".into(),
+            hint: "run the command on its subtopics one by one; nothing was changed".into(),
         });
     }
     if listing.memories.is_empty() {

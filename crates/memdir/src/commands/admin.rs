@@ -76,7 +76,8 @@ pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failur
         AdminWhat::Export { file, tenant } => tenant_data::export(file, &Managed::open(tenant)?),
         AdminWhat::Import { file, tenant } => tenant_data::import(file, &Managed::connect(tenant)?),
         AdminWhat::Reindex { .. } => {
-            Err(Failure::Usage { message: "reindex needs the settings".into(), hint: "this is a bug in memdir; please report it".into() })
+            let message = "`admin reindex` was called without settings";
+            Err(Failure::Usage { message: message.into(), hint: "this is a bug in memdir; please report it".into() })
         }
     }
 }
@@ -100,16 +101,16 @@ impl Managed {
     fn connect(args: &TenantArgs) -> Result<Managed, Failure> {
         let Some(tenant) = args.tenant.clone() else {
             let hint = "pass --tenant NAME; list the tenants with: memdir admin tenant list";
-            return Err(Failure::Usage { message: "no tenant is selected".into(), hint: hint.into() });
+            return Err(Failure::Usage { message: "missing option --tenant".into(), hint: hint.into() });
         };
         let settings = database_settings(&args.database)?;
         let database = connect(&settings)?;
         Ok(Managed { database, tenant })
     }
 
-    /// Something that is named does not exist.
+    /// The error for a name that does not exist yet, with the command that adds it.
     fn must_add(&self, kind: &str, name: &str) -> Failure {
-        not_found(kind, name, format!("add it with: memdir admin {kind} add {name} --tenant {}", self.tenant))
+        not_found(kind, name, format!("add the {kind} with: memdir admin {kind} add {name} --tenant {}", self.tenant))
     }
 
     /// Reports that something was removed, or fails if it did not exist.
@@ -117,7 +118,8 @@ impl Managed {
         if existed {
             return Ok(changed(kind, name, "removed"));
         }
-        Err(not_found(kind, name, format!("list what exists with: memdir admin {kind} list --tenant {}", self.tenant)))
+        let all = if kind == "person" { "people".to_owned() } else { format!("{kind}s") };
+        Err(not_found(kind, name, format!("list the {all} with: memdir admin {kind} list --tenant {}", self.tenant)))
     }
 }
 
@@ -139,7 +141,7 @@ fn tenant(what: &AdminTenant, database: &DatabaseArgs) -> Result<CommandOutput, 
         AdminTenant::Remove { tenant, with_memories } => {
             let database = connect(&settings)?;
             if !*with_memories && database.has_memories(tenant)? {
-                let hint = "nothing was removed; to remove them permanently, add --with-memories";
+                let hint = "nothing was removed; to remove the tenant and its memories permanently, add --with-memories";
                 return Err(Failure::Negative { code: "conflict", message: format!("tenant {tenant:?} has memories"), hint: hint.into() });
             }
             if database.remove_tenant(tenant)? {
@@ -185,7 +187,7 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
                 let message = format!("group {group:?} has projects: {}", projects.join(", "));
                 let hint = format!(
-                    "remove them or move them to another group first, for example: memdir admin project remove {} --tenant {tenant}",
+                    "remove or move the projects first, for example: memdir admin project remove {} --tenant {tenant}",
                     projects[0]
                 );
                 return Err(Failure::Negative { code: "conflict", message, hint });
@@ -196,7 +198,7 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             for person in people {
                 if !database.remove_member(tenant, group, person)? {
                     let hint = format!("list the members with: memdir admin group list --tenant {tenant}");
-                    return Err(not_found("member", &format!("{person} of {group}"), hint));
+                    return Err(not_found(&format!("group {group:?}: member"), person, hint));
                 }
             }
             Ok(changed("member", &format!("{} of {group}", people.join(", ")), "removed"))
@@ -231,7 +233,7 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
         AdminReview::List => {
             let reviewed: Vec<String> = database.reviewed_namespaces(tenant)?.into_iter().collect();
             return Ok(CommandOutput::new(reviewed, |reviewed, printer| match reviewed.as_slice() {
-                [] => printer.line("nothing is under review"),
+                [] => printer.line("no projects or groups under review"),
                 reviewed => reviewed.iter().try_for_each(|namespace| printer.line(namespace)),
             }));
         }
@@ -253,8 +255,8 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
             }))
         }
         _ => Err(Failure::Usage {
-            message: format!("{namespace:?} cannot be under review"),
-            hint: "name a project or a group, such as projects/shop or groups/backend".into(),
+            message: format!("review is not available for {namespace:?}"),
+            hint: "pass a project or a group, such as projects/shop or groups/backend".into(),
         }),
     }
 }
@@ -269,7 +271,7 @@ fn token(what: &AdminToken, managed: &Managed, agent: Option<&str>) -> Result<Co
                 printer.line(&added.token)?;
                 let (person, id, tenant) = (&added.row.person, &added.row.id, &added.tenant);
                 let revoke = format!("memdir admin token remove {id} --tenant {tenant}");
-                printer.note(format!("the token of {person} is printed only once; revoke it with: {revoke}"));
+                printer.note(format!("{person}'s token is printed only once; revoke it with: {revoke}"));
                 Ok(())
             }))
         }

@@ -112,8 +112,8 @@ fn undo(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandO
         let mount = mounted.or_else(|| mounts().find(|mount| mount.prefix == *name));
         let configured = mount.filter(|mount| settings.config.mounts.iter().any(|setting| setting.name == mount.prefix));
         removed.push(configured.map(|mount| mount.prefix.clone()).ok_or_else(|| Failure::Usage {
-            message: format!("memory {name:?} is not adopted"),
-            hint: format!("list the mounts of {} with: memdir config", settings.file.display()),
+            message: format!("memory {name:?} has not been adopted"),
+            hint: "list the mounts with: memdir config".to_owned(),
         })?);
     }
     if !args.dry_run {
@@ -137,7 +137,7 @@ fn undo(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandO
     Ok(CommandOutput::new(Unmounted { removed, dry_run: args.dry_run, file: settings.file.clone() }, |outcome, page| {
         let verb = if outcome.dry_run { "would remove" } else { "removed" };
         for name in &outcome.removed {
-            page.line(format!("{verb} the mount {name}/ from {}; its files stay", outcome.file.display()))?;
+            page.line(format!("{verb} the mount {name}/ from {}; its files are kept", outcome.file.display()))?;
         }
         Ok(())
     }))
@@ -148,7 +148,7 @@ fn candidates(args: &AdoptArgs, settings: &Settings, scope: &Scope, mut text: St
     let machine = machine(settings)?;
     let memories = adopt::find(&machine);
     if let Some(unknown) = args.names.iter().find(|name| !memories.iter().any(|memory| memory.name == **name)) {
-        let hint = "list them with: memdir adopt".to_owned();
+        let hint = "list the memories with: memdir adopt".to_owned();
         return Err(Failure::Usage { message: format!("memory {unknown:?} not found"), hint });
     }
     let is_wanted = |memory: &HostMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
@@ -206,7 +206,7 @@ fn host_with<T>(capability: impl Fn(&'static Host) -> Option<T>, flag: &str) -> 
     HOSTS
         .iter()
         .find_map(|host| Some((*host, capability(host)?)))
-        .ok_or_else(|| Failure::Usage { message: format!("{flag} is not supported by any host"), hint: "omit the flag".into() })
+        .ok_or_else(|| Failure::Usage { message: format!("{flag} is not supported by any host"), hint: format!("omit {flag}") })
 }
 
 /// Makes memdir's directory, of the user or of this project, the host's own memory.
@@ -227,7 +227,7 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     let notes = settlement.import_memories(&place)?;
     let files = settlement.apply(&place)?;
     let Host { name, title, .. } = host;
-    let next_step = format!("From its next session, {title} uses memdir's directory; undo with: memdir uninstall {name}");
+    let next_step = format!("From its next session, {title} uses memdir's directory for its memory; undo with: memdir uninstall {name}");
     let outcome = HostOutcome { next_step: Some(next_step), ..HostOutcome::new(host, args.scope, Ok(files)) };
     Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes))
 }
@@ -278,7 +278,7 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
 
 fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
     if adoption.found.is_empty() {
-        return page.line("no memories of other programs found for this user or project");
+        return page.line("no memories from other programs found for this user or project");
     }
     for candidate in &adoption.found {
         let title = page.strong(candidate.memory.title);
@@ -300,13 +300,13 @@ fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
     if adoption.adopted {
         let names: Vec<&str> = adoption.found.iter().filter(|one| !one.mounted).map(|candidate| candidate.memory.name).collect();
         if !names.is_empty() {
-            page.line(format!("undo: memdir adopt {} --undo", names.join(" ")))?;
+            page.line(format!("undo with: memdir adopt {} --undo", names.join(" ")))?;
         }
     } else {
         let new = adoption.found.iter().filter(|candidate| !candidate.mounted);
         let names: Vec<&str> = new.map(|candidate| candidate.memory.name).collect();
         if !names.is_empty() {
-            page.line(format!("next: memdir adopt {} (adds this to {})", names.join(" "), adoption.file.display()))?;
+            page.line(format!("next: memdir adopt {} (adds the lines above to {})", names.join(" "), adoption.file.display()))?;
         }
     }
     Ok(())

@@ -43,8 +43,8 @@ fn empty(dir: &Path) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(dir).map_err(fail)?;
     if std::fs::read_dir(dir).map_err(fail)?.next().is_some() {
         return Err(Failure::Usage {
-            message: format!("{} is not empty", dir.display()),
-            hint: "use a new directory, or run without --dir".into(),
+            message: format!("directory {} is not empty", dir.display()),
+            hint: "use an empty directory, or omit --dir".into(),
         });
     }
     dir.canonicalize().map_err(fail)

@@ -41,10 +41,10 @@ pub(crate) fn run(
     if !matches!(&args.what, Some(ChatsWhat::On(_) | ChatsWhat::Off(_) | ChatsWhat::Forget(_))) {
         scope.must_be_on()?;
     }
-    if let (Some(project), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
+    if let (Some(_), Some(ChatsWhat::Show(_) | ChatsWhat::Sync(_))) = (typed_project, &args.what) {
         return Err(Failure::Usage {
-            message: format!("--project {project} cannot be used with this command"),
-            hint: "omit --project, or use it with memdir chats, chats export, chats forget, chats on or chats off".into(),
+            message: "--project cannot be used with `chats show` or `chats sync`".into(),
+            hint: "omit --project; `chats`, `chats export`, `chats forget`, `chats on` and `chats off` accept it".into(),
         });
     }
     match &args.what {
@@ -107,7 +107,7 @@ fn show_list(list: &ChatList, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.table(&rows)?;
     }
     if list.left_out > 0 {
-        printer.note(format!("{} more; show all with --limit 0", list.left_out));
+        printer.note(format!("{}; show all with --limit 0", counted(list.left_out as u64, "more conversation")));
     }
     Ok(())
 }
@@ -168,7 +168,8 @@ impl Filter {
 
 /// Returns the note about archived conversations while chats are off.
 pub(super) fn off_note(settings: &Settings) -> Option<String> {
-    (!settings.config.chats.settings.on).then(|| "chats are off, so this may be out of date; turn them on with: memdir chats on".to_owned())
+    let note = "chats are off, so the archive may be out of date; turn them on with: memdir chats on";
+    (!settings.config.chats.settings.on).then(|| note.to_owned())
 }
 
 /// Formats a count: `1 turn`, `2 turns`.
@@ -190,14 +191,14 @@ fn directory(text: &str, settings: &Settings) -> Result<PathBuf, Failure> {
         project_records::read(&settings.home.value, text).map(|known| known.root).filter(|root| !is_path && !root.as_os_str().is_empty());
     match root {
         Some(root) if path.is_dir() && real_path(&root) != real_path(&path) => Err(Failure::Usage {
-            message: format!("--project {text:?} is ambiguous: a directory, and the id of the project in {}", root.display()),
+            message: format!("--project {text:?} is ambiguous: it names a directory and the project in {}", root.display()),
             hint: format!("use ./{text} for the directory, or {} for the project", root.display()),
         }),
         Some(root) => Ok(root),
         None if is_path || path.is_dir() => Ok(path),
         None => Err(Failure::Usage {
-            message: format!("--project {text:?} is neither a directory nor the id of a project"),
-            hint: "use the path of a directory, or list project ids with: memdir projects".into(),
+            message: format!("--project {text:?} is neither a directory nor a project id"),
+            hint: "pass a directory, or list the project ids with: memdir projects".into(),
         }),
     }
 }
@@ -221,5 +222,6 @@ fn normalize(path: &Path) -> PathBuf {
 fn time(text: &str) -> Result<Timestamp, Failure> {
     let midnight = |date: Date| date.to_zoned(SystemClock.zone()).ok().map(|day| day.timestamp());
     let time = text.parse().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
-    time.ok_or_else(|| Error::bad_input(format!("date {text:?}"), "expected a date such as 2026-01-15 or 2026-01-15T10:00:00Z").into())
+    let expected = "expected a date or time such as 2026-01-15 or 2026-01-15T10:00:00Z";
+    time.ok_or_else(|| Error::bad_input(format!("date {text:?}"), expected).into())
 }

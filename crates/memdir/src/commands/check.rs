@@ -28,7 +28,7 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{path}: added to the entrypoint"))?;
     }
     for path in &checked.removed {
-        printer.line(format!("{path}: removed from the entrypoint, because it does not exist"))?;
+        printer.line(format!("{path}: removed from the entrypoint, because the file does not exist"))?;
     }
     for change in &checked.changes {
         printer.note(format!("undo the repair with: memdir undo {change}"));

@@ -15,8 +15,8 @@ const MAX_ROWS: usize = 50;
 
 pub(crate) fn run(args: &Typed, range: &str, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let no_repository = || Failure::Usage {
-        message: "--diff needs the git repository of the project".to_owned(),
-        hint: "run it in a clone of the repository: cd CLONE && memdir check --diff BASE..HEAD".to_owned(),
+        message: "--diff requires the project's git repository".to_owned(),
+        hint: "run the command in a clone of the repository: cd CLONE && memdir check --diff BASE..HEAD".to_owned(),
     };
     let (settings, scope) = space.origin.ok_or_else(no_repository)?;
     let git = Git::open(&scope.project).ok_or_else(no_repository)?;
@@ -50,7 +50,7 @@ fn show_text(checked: &DiffChecked, printer: &mut Printer<'_>) -> io::Result<()>
 fn summary(checked: &DiffChecked) -> String {
     let files = counted(checked.files as u64, "changed file", "changed files");
     let doubtful = counted(checked.doubtful.len() as u64, "memory may be outdated", "memories may be outdated");
-    let rules = counted(checked.rules.len() as u64, "rule concerns them", "rules concern them");
+    let rules = counted(checked.rules.len() as u64, "rule applies", "rules apply");
     format!("{files}: {doubtful}, {rules}")
 }
 
@@ -77,7 +77,7 @@ fn show_markdown(checked: &DiffChecked, printer: &mut Printer<'_>) -> io::Result
         omitted(checked.rules.len(), printer)?;
     }
     if !checked.doubtful.is_empty() {
-        printer.line("\nCheck each memory, then run `memdir verify NAME` or correct it in this change.")?;
+        printer.line("\nCheck each memory: run `memdir verify NAME` if it is still correct, or update it in this change.")?;
     }
     Ok(())
 }

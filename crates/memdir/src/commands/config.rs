@@ -218,8 +218,8 @@ fn setting(key: &str) -> Result<&'static Key, Failure> {
     };
     if known.kind == config::TABLE || known.kind == config::LIST_OF_TABLES || known.is_in_list() {
         return Err(Failure::Usage {
-            message: format!("{key:?} is not a single value"),
-            hint: "edit the file with: memdir config edit".into(),
+            message: format!("{key:?} cannot be set on the command line"),
+            hint: "edit the settings with: memdir config edit".into(),
         });
     }
     Ok(known)
@@ -230,7 +230,7 @@ fn typed_value(key: &Key, values: &[String]) -> Result<Value, Failure> {
     if key.kind.starts_with("list") {
         return Ok(Value::Array(values.iter().map(String::as_str).collect::<Array>()));
     }
-    let [value] = values else { return Err(invalid(key, "it takes one value")) };
+    let [value] = values else { return Err(invalid(key, "expected one value")) };
     match key.kind {
         "boolean" => value.parse::<bool>().map(Value::from).map_err(|_| invalid(key, &format!("{value:?}"))),
         "number" => value.parse::<i64>().map(Value::from).map_err(|_| invalid(key, &format!("{value:?}"))),

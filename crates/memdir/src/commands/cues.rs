@@ -108,7 +108,7 @@ fn choose(pending: Vec<CueProposal>, wanted: &str) -> Result<Vec<CueProposal>, F
     let chosen: Vec<CueProposal> = pending.into_iter().filter(|proposal| is_wanted(proposal, wanted)).collect();
     if chosen.is_empty() {
         let message = if wanted == ALL { "no proposed cues".to_owned() } else { format!("no proposed cues for {wanted:?}") };
-        return Err(Failure::Usage { message, hint: "list them with: memdir cues --proposed".into() });
+        return Err(Failure::Usage { message, hint: "list the proposed cues with: memdir cues --proposed".into() });
     }
     Ok(chosen)
 }
@@ -141,8 +141,8 @@ fn show_uncued(uncued: &Uncued, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{name}: {}", memory.description))?;
     }
     match uncued.memories.len() as u64 {
-        0 => printer.line("no memories without cues")?,
-        count => printer.note(format!("{} without cues; set them with: memdir cues --from FILE", counted(count, "memory", "memories"))),
+        0 => printer.line("no memories lack cues")?,
+        count => printer.note(format!("{} no cues; set them with: memdir cues --from FILE", counted(count, "memory has", "memories have"))),
     }
     Ok(())
 }
@@ -170,7 +170,7 @@ fn show_set(set: &CuesSet, printer: &mut Printer<'_>) -> io::Result<()> {
             let memories = counted(set.changed.len() as u64, "memory", "memories");
             let unchanged = if set.unchanged.is_empty() { String::new() } else { format!(", {} unchanged", set.unchanged.len()) };
             let rest = printer.dim(&format!("(change {change})"));
-            printer.line(format!("set the cues of {memories}{unchanged} {rest}"))?;
+            printer.line(format!("set cues for {memories}{unchanged} {rest}"))?;
         }
     }
     set.notes.iter().for_each(|note| printer.note(note));

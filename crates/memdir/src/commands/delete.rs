@@ -67,7 +67,7 @@ fn delete_one(args: &Typed, text: &str, memdir: &Memdir) -> Result<CommandOutput
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
     let deleted = memdir.delete(&Delete { path, expect }).map_err(|error| {
         let is_topic = || memdir.list(&List { topic: text.into(), ..List::default() }).is_ok_and(|listing| !listing.memories.is_empty());
-        let hint = matches!(&error, Error::NotFound { .. } if is_topic()).then_some("to delete a topic, end its name with /");
+        let hint = matches!(&error, Error::NotFound { .. } if is_topic()).then_some("to delete a topic, end its name with `/`");
         Failure::Core { error, hint }
     })?;
     Ok(CommandOutput::new(deleted, show))

@@ -18,18 +18,18 @@ const STEPS: &[(&str, &[&str])] = &[
         "A memory is a Markdown file. Writing it also adds a line to the entrypoint.",
         &["write", "notes/deploy", "Deploy on Tuesdays, never on Fridays.", "--type", "project", "--description", "When we deploy"],
     ),
-    ("Append to a memory; concurrent processes are safe.", &["write", "notes/deploy", "--append", "Except in December."]),
+    ("Append to a memory; concurrent writes are safe.", &["write", "notes/deploy", "--append", "Except in December."]),
     ("Memories can link to each other.", &["write", "people/ada", "Ada owns [the deploys](../notes/deploy.md).", "--type", "user"]),
-    ("The entrypoint is what an agent reads first.", &["read"]),
+    ("An agent reads the entrypoint first.", &["read"]),
     ("Search by words and by meaning.", &["search", "which weekday may we release?", "--max-results", "1"]),
-    ("A search without relevant memories has no results.", &["search", "quantum chromodynamics"]),
+    ("If no memory is relevant, a search returns no results.", &["search", "quantum chromodynamics"]),
     ("A mistyped name gets a suggestion.", &["read", "notes/depoly"]),
     ("A rename updates the references.", &["rename", "notes/deploy", "howto/deploy"]),
     ("The link now points to the new name.", &["read", "people/ada"]),
     ("Delete a memory.", &["delete", "howto/deploy"]),
-    ("Undo the delete.", &["undo"]),
+    ("Undo the deletion.", &["undo"]),
     ("The memory is back.", &["list", "--long"]),
-    ("Every change is in the history.", &["history"]),
+    ("The history lists every change.", &["history"]),
 ];
 
 #[derive(Serialize)]
@@ -83,5 +83,5 @@ fn show(tour: &Tour, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.printed(&step.output)?;
         printer.line("")?;
     }
-    printer.line("The temporary directory of this tour is deleted. Start with: memdir init")
+    printer.line("The demo's temporary directory has been deleted. Start with: memdir init")
 }

@@ -86,11 +86,11 @@ fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFind
     let names = |rules: &[&Rule]| rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(", ");
     let mut seen = Vec::new();
     if !by_default.is_empty() {
-        let what = "holding the first matching command of a conversation (the default; `strength: tell` only shows the rule)";
+        let what = "hold the first matching command of a conversation (the default; to only show a rule, set `strength: tell`)";
         seen.push(format!("{what}: {}", names(&by_default)));
     }
     if !chosen.is_empty() {
-        seen.push(format!("with an explicit strength: {}", names(&chosen)));
+        seen.push(format!("have an explicit strength: {}", names(&chosen)));
     }
     let seen = format!("{}; list them with: memdir rules", seen.join("; "));
     (!by_default.is_empty() || !chosen.is_empty()).then(|| DoctorFinding::ok("rules", seen))
@@ -180,7 +180,7 @@ impl Checkup<'_> {
         let untrusted = host.untrusted_hooks.filter(|_| !files.is_empty()).map(|list| list(&machine, scope, &programs));
         if let Some(untrusted) = untrusted.filter(|hooks| !hooks.is_empty()) {
             let seen = format!("not trusted yet, so {} does not run them: {}", host.title, untrusted.join(", "));
-            findings.push(DoctorFinding::note("hooks", seen, "start codex, open /hooks and press t to trust them"));
+            findings.push(DoctorFinding::note("hooks", seen, "start `codex`, open `/hooks` and press `t` to trust them"));
         }
         report(fixed, findings)
     }
@@ -239,9 +239,9 @@ impl Checkup<'_> {
             (None, None, Some(dir)) => Ok(format!("shares {} with memdir", dir.display())),
             (None, Some(variable), None) => Ok(format!("off in this session: {variable}")),
             (None, None, None) if is_kept => {
-                Ok("on together with memdir (--auto-memory both); the agent is asked to save to memdir".to_owned())
+                Ok("on alongside memdir (--auto-memory both); the agent is asked to save to memdir".to_owned())
             }
-            (None, None, None) => Err("on together with memdir, so two memories instruct the agent".to_owned()),
+            (None, None, None) => Err("on alongside memdir, so the agent gets instructions from two memories".to_owned()),
         };
         let what = format!("its own {}", switch.name);
         let decide = || format!("choose with: {}", own_memory::decide(host, switch));
@@ -256,10 +256,10 @@ impl Checkup<'_> {
             let memories = super::counted(count as u64, "memory", "memories");
             let dir = memory.path.display().to_string();
             if is_unread {
-                let seen = format!("{memories} in {dir}: not in memdir, and not read by {}", host.title);
-                return DoctorFinding::note(memory.title, seen, format!("import with: memdir import {}", quote_posix(&dir)));
+                let seen = format!("{memories} in {dir}, neither in memdir nor read by {}", host.title);
+                return DoctorFinding::note(memory.title, seen, format!("import the directory with: memdir import {}", quote_posix(&dir)));
             }
-            let seen = format!("{memories} in {dir}, which no setting of {} turns off", host.title);
+            let seen = format!("{memories} in {dir}; {} has no setting that turns this memory off", host.title);
             DoctorFinding::note(memory.title, seen, format!("mount it with: memdir adopt {}", memory.name))
         }));
         findings
@@ -272,8 +272,8 @@ fn check_plugin(host: &Host, plugin: &InstalledPlugin, files: &[ConfigFile]) -> 
     if files.iter().flat_map(|file| &file.edits).all(hosts::ConfigEdit::is_setting) {
         return DoctorFinding::ok(what, format!("enabled in {file}"));
     }
-    let fix = format!("remove one of them: memdir uninstall {}, or {}", host.name, plugin.remove);
-    DoctorFinding::bad(what, format!("enabled in {file} in addition to memdir install: tools and hooks are duplicated"), fix)
+    let fix = format!("remove one of the two with: memdir uninstall {}, or {}", host.name, plugin.remove);
+    DoctorFinding::bad(what, format!("enabled in {file} in addition to `memdir install`, so tools and hooks are duplicated"), fix)
 }
 
 fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {

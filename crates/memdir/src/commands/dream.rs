@@ -26,7 +26,7 @@ use std::{
 };
 
 /// What to do about a list of operations that is refused.
-const OPERATIONS_HINT: &str = "nothing was changed; for the format, run: memdir dream --prompt";
+const OPERATIONS_HINT: &str = "nothing was changed; see the expected format with: memdir dream --prompt";
 /// What to do about a plan that is refused.
 const PLAN_HINT: &str = "nothing was changed; correct the plan, or make a new one with: memdir dream";
 
@@ -43,7 +43,7 @@ const LATEST: &str = "latest";
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let Some((settings, scope)) = space.origin else {
         return Err(Failure::Usage {
-            message: "this command cannot run inside an open space".into(),
+            message: "this command is not available in the demo".into(),
             hint: "run the command in a shell".into(),
         });
     };
@@ -93,7 +93,7 @@ fn plan(
         return Err(Failure::Negative {
             code: "busy",
             message: "another process is making a plan".into(),
-            hint: "wait for it, then list the plans with: memdir dream --status".into(),
+            hint: "wait until it finishes, then list the plans with: memdir dream --status".into(),
         });
     }
     let embedder = space.origin.and_then(|(settings, _)| spaces::instant_embedder(settings));
@@ -152,8 +152,7 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     let Some(file) = &made.file else {
         if !made.left_out.is_empty() {
-            return printer
-                .line(format!("no plan: 0 of {} can be planned", counted(made.left_out.len() as u64, "operation", "operations")));
+            return printer.line("no plan: all operations were left out");
         }
         return printer.line(format!("nothing to tidy in {}", counted(made.plan.memories as u64, "memory", "memories")));
     };
@@ -167,7 +166,7 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("     and {} more", count - 20))?;
     }
     printer.line(format!("{}: {}", counted(count, "operation", "operations"), file.display()))?;
-    printer.note(format!("nothing is changed yet; read and edit the plan, then: memdir dream --apply {}", quoted(file)));
+    printer.note(format!("nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply {}", quoted(file)));
     Ok(())
 }
 
@@ -188,7 +187,7 @@ fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u
         true => shelf.newest_open(space.memdir.store())?.map(|plan| plan.file).ok_or_else(|| Failure::Negative {
             code: "not_found",
             message: "no plan is waiting to be applied".into(),
-            hint: "make one with: memdir dream".into(),
+            hint: "make a plan with: memdir dream".into(),
         })?,
     };
     let text = input_text(&file)?;
@@ -198,8 +197,8 @@ fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u
     if let Some(change) = shelf.applied_as(&digest, space.memdir.store())? {
         return Err(Failure::Negative {
             code: "conflict",
-            message: format!("the plan was already applied, as change {change}"),
-            hint: format!("undo it with: memdir undo {change}; or make a new plan with: memdir dream"),
+            message: format!("the plan was already applied as change {change}"),
+            hint: format!("undo the change with: memdir undo {change}, or make a new plan with: memdir dream"),
         });
     }
     let applied =
@@ -241,7 +240,7 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
     Ok(CommandOutput::new(prompt, |prompt: &DreamPrompt, printer| {
         prompt.pieces.iter().try_for_each(|piece| printer.content(&piece.text))?;
         let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
-        printer.note(format!("about {tokens} tokens; save the answer and validate it with: memdir dream --operations FILE"));
+        printer.note(format!("about {tokens} tokens; save the model's answer and validate it with: memdir dream --operations FILE"));
         Ok(())
     }))
 }
@@ -251,11 +250,11 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!("{} not in any piece: too many memories", counted(prompt.left_out as u64, "memory is", "memories are")));
+        printer.note(format!("{} omitted: too many for the prompt", counted(prompt.left_out as u64, "memory is", "memories are")));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,
-        false => printer.note("print one with: memdir dream --prompt --piece N"),
+        false => printer.note("print a piece with: memdir dream --prompt --piece N"),
     }
     Ok(())
 }
@@ -338,7 +337,7 @@ fn switch(settings: &Settings, on: bool) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(Switched { auto: on, file: settings.file.clone() }, |switched, printer| {
         printer.line(format!("automatic plans are {}", if switched.auto { "on" } else { "off" }))?;
         if switched.auto {
-            printer.note("the hook at the end of a session makes a plan when one is due; it never applies one");
+            printer.note("a hook makes a plan at the end of a session if one is due; it never applies the plan");
         }
         Ok(())
     }))
@@ -349,8 +348,8 @@ fn refuse_recursion() -> Result<(), Failure> {
     match is_in_dream() {
         false => Ok(()),
         true => Err(Failure::Usage {
-            message: "memdir was started by a program that memdir dream --with started".into(),
-            hint: "unset MEMDIR_DREAM to start a model from here".into(),
+            message: "`memdir dream --with` cannot run inside a program that it started".into(),
+            hint: "to start a model anyway, unset MEMDIR_DREAM".into(),
         }),
     }
 }

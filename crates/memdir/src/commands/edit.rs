@@ -31,8 +31,8 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
 pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Failure> {
     let memdir = &with_allow_list(space.memdir, &args.allow_secret)?;
     let (settings, _) = space.origin.ok_or_else(|| Failure::Usage {
-        message: "no editor can be opened here".into(),
-        hint: "pass the text to replace and its replacement: memdir edit NAME OLD NEW".into(),
+        message: "an editor is not available in the demo".into(),
+        hint: "pass the old and the new text: memdir edit NAME OLD NEW".into(),
     })?;
     let path = memdir.name(&name(&args.name)?);
     let stored = memdir.store().get(&path)?.ok_or_else(|| read::not_found(memdir.store(), &path))?;

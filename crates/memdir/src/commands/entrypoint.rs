@@ -40,7 +40,7 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
             printer.line(format!("{file}: {state} {path}"))?;
         }
         for path in &one.removed {
-            printer.line(format!("{file}: removed {path}, which does not exist"))?;
+            printer.line(format!("{file}: removed the line for {path}, which does not exist"))?;
         }
         for dead in &one.dead {
             let place = match &dead.place {
@@ -52,7 +52,7 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         }
         for long in &one.long {
             printer.line(format!(
-                "{file} (line {}): the line has {} characters; shorten it and move detail into the memory",
+                "{file} (line {}): the line has {} characters; shorten it and move details into the memory",
                 long.line, long.chars
             ))?;
         }
@@ -61,7 +61,7 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         } else if !one.missing.is_empty() {
             printer.note("add the missing lines with: memdir entrypoint --repair");
         } else if one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_))) {
-            printer.note("remove the lines of missing files with: memdir entrypoint --repair");
+            printer.note("remove the lines for missing files with: memdir entrypoint --repair");
         }
         one.notes.iter().for_each(|note| printer.note(note));
     }

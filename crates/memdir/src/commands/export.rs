@@ -97,7 +97,7 @@ pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
     put.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => Failure::Usage {
             message: format!("{} already exists", path.display()),
-            hint: "use another file name, or add --force to overwrite it".into(),
+            hint: "use another file name, or add --force to overwrite the file".into(),
         },
         _ => fail(e),
     })

@@ -82,19 +82,20 @@ pub(super) struct Receipt {
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
     if !settings.only.is_empty() {
         return Err(Failure::Usage {
-            message: "forget covers whole memories, so it cannot be narrowed with --only".into(),
-            hint: "run it without --only".into(),
+            message: "--only cannot be used with `memdir forget`, which always covers whole memories".into(),
+            hint: "omit --only".into(),
         });
     }
     let words = args.words.join(" ");
-    let phrase = Phrase::parse(&words)?;
+    let hint = Some("pass the exact words to forget: memdir forget WORDS");
+    let phrase = Phrase::parse(&words).map_err(|error| Failure::Core { error, hint })?;
     let places = ForgetPlaces::open(settings, scope)?;
     let found = places.find(&phrase)?;
     if found.is_empty() {
         return Err(Failure::Negative {
             code: "not_found",
             message: "the words were not found".into(),
-            hint: "try fewer words; memdir search finds memories by meaning".into(),
+            hint: "try fewer words, or search by meaning with: memdir search WORDS".into(),
         });
     }
     if args.dry_run {
@@ -125,7 +126,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
     if !options.can_ask() {
         return Err(Failure::Usage {
             message: "forgetting needs confirmation, but standard input is not a terminal".into(),
-            hint: "list the places with --dry-run, then add --yes; nothing was removed".into(),
+            hint: "list what would be removed with --dry-run, then add --yes; nothing was removed".into(),
         });
     }
     let asked = || {
@@ -133,7 +134,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
         for line in listed(found) {
             writeln!(error, "{}", visible(&line))?;
         }
-        write!(error, "Forget all of this? It cannot be undone. [y/N] ")?;
+        write!(error, "Forget all of the above? This cannot be undone. [y/N] ")?;
         read_answer()
     };
     match asked().map_err(|source| Failure::Output { source })?.trim() {
@@ -142,7 +143,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
     }
 }
 
-/// Searches for the words and for their meaning. Returns what is similar in meaning and does not have the words.
+/// Searches for the words and for their meaning. Returns the places that are similar in meaning and do not contain the words.
 fn search_again(words: &str, phrase: &Phrase, settings: &Settings, scope: &Scope, receipt: &mut Receipt) -> Result<Vec<String>, Failure> {
     if scope.off.is_some() {
         return Ok(Vec::new());
@@ -177,7 +178,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
         for file in &memory.files {
             let name = memory.shown(file.path.as_str());
             let what = match (&file.read_only, file.whole) {
-                (Some(why), _) => format!("stays: {why}"),
+                (Some(why), _) => format!("kept: {why}"),
                 (None, true) => "the whole file".to_owned(),
                 (None, false) => counted(file.lines.len() as u64, "line", "lines"),
             };
@@ -190,7 +191,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
         }
     }
     if found.versions > 0 {
-        lines.push(format!("history  {}", counted(found.versions as u64, "recorded text or name", "recorded texts and names")));
+        lines.push(format!("history  {}", counted(found.versions as u64, "recorded text or name", "recorded texts or names")));
     }
     for chat in &found.chats {
         lines.push(format!("conversation {}  {}", chat.name, counted(chat.turns, "turn", "turns")));
@@ -198,7 +199,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
     }
     lines.extend(found.state_files.iter().map(|file| file.display().to_string()));
     lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole file", file.display())));
-    lines.extend(found.kept.iter().map(|place| format!("stays: {place}")));
+    lines.extend(found.kept.iter().map(|place| format!("kept: {place}")));
     if found.derived > 0 {
         lines.push("search indexes, vectors and caches  removed and rebuilt".to_owned());
     }
@@ -210,14 +211,14 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(line)?;
     }
     let Some(receipt) = &forgot.receipt else {
-        printer.note("nothing was removed; remove all of this with: memdir forget --yes WORDS");
+        printer.note("nothing was removed; remove all of the above with: memdir forget --yes WORDS");
         return not_reached(&forgot.found.not_reached, printer);
     };
     printer.line(format!("forgot: {}", summary(receipt)))?;
     let searches = counted(receipt.searches as u64, "search", "searches");
     printer.line(match (receipt.found_again, receipt.remaining.len()) {
         (0, 0) => {
-            format!("verified: read {} again and made {searches}; the words are gone", counted(receipt.read_again as u64, "file", "files"))
+            format!("verified: the words are gone (read {} again, ran {searches})", counted(receipt.read_again as u64, "file", "files"))
         }
         (_, left @ 1..) => format!("not verified: the words remain in {}", counted(left as u64, "place", "places")),
         (found, 0) => format!("not verified: {found} of {searches} still found the words"),
@@ -229,7 +230,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("receipt: {}", file.display()))?;
     }
     for similar in &forgot.similar {
-        printer.note(format!("similar in meaning, without the words: {similar}"));
+        printer.note(format!("similar in meaning, but without the words: {similar}"));
     }
     not_reached(&receipt.not_reached, printer)
 }
@@ -237,7 +238,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
 /// What was forgotten, without what is zero.
 fn summary(receipt: &Receipt) -> String {
     let parts = [
-        (receipt.redacted as u64, "file of memories redacted", "files of memories redacted"),
+        (receipt.redacted as u64, "memory file redacted", "memory files redacted"),
         (receipt.removed as u64, "memory removed", "memories removed"),
         (receipt.versions as u64, "recorded text removed", "recorded texts removed"),
         (receipt.turns, "turn removed", "turns removed"),

@@ -22,7 +22,7 @@ fn unknown(above: &[String], word: &str) -> Failure {
     match parsed(typed) {
         Some(failure @ Failure::CommandLine { .. }) => failure,
         // The word is an argument of the command.
-        _ => Failure::Usage { message: format!("unknown command {command:?}"), hint: "see the commands with: memdir help".into() },
+        _ => Failure::Usage { message: format!("unknown command {command:?}"), hint: "list the commands with: memdir help".into() },
     }
 }
 

@@ -42,8 +42,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
     let paths = if program.is_some() { &args.from[1..] } else { &args.from[..] };
     if !args.from_project.is_empty() && program != Some(programs::Program::ClaudeMem) {
         return Err(Failure::Usage {
-            message: "--from-project selects a project of claude-mem".into(),
-            hint: "import its database with: memdir import claude-mem PATH --from-project NAME".into(),
+            message: "--from-project can only be used with `claude-mem`".into(),
+            hint: "import from claude-mem with: memdir import claude-mem PATH --from-project NAME".into(),
         });
     }
     // Files are read at once; only the databases of programs may take long.
@@ -91,7 +91,7 @@ fn file(path: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Failure::Usage {
             message: format!("{} is a ZIP archive", path.display()),
-            hint: "unpack it and import the directory or its conversations.json".into(),
+            hint: "unpack it, then import the directory or its conversations.json".into(),
         });
     }
     let text = super::to_text(path, bytes)?;
@@ -132,7 +132,7 @@ fn markdown_files(dir: &Path, skip: &dyn Fn(&str) -> bool, notes: &mut Vec<Strin
     if files.len() > MAX_FILES {
         return Err(Failure::Usage {
             message: format!("{} has more than {MAX_FILES} Markdown files", dir.display()),
-            hint: "import its directories one by one; nothing was imported".into(),
+            hint: "import its subdirectories one by one; nothing was imported".into(),
         });
     }
     let (mut memories, mut dates) = (Vec::new(), Vec::new());

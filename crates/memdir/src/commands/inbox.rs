@@ -59,7 +59,7 @@ pub(super) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
         Some(InboxWhat::Accept(typed)) => accept(typed, space),
         Some(InboxWhat::Merge(typed)) => {
             let merged = memdir.merge(&name(&typed.candidate)?, &name(&typed.name)?).map_err(|error| match error {
-                Error::BadInput { .. } => Failure::Core { error, hint: Some("name a memory; list them with: memdir list") },
+                Error::BadInput { .. } => Failure::Core { error, hint: Some("pass a memory name; list the memories with: memdir list") },
                 other => other.into(),
             })?;
             Ok(decisions(vec![merged]))
@@ -116,7 +116,7 @@ fn must_have_inbox(space: &OpenSpace<'_>) -> Result<(), Failure> {
             hint: "turn it on with: memdir config set inbox.on true".into(),
         }),
         Some((_, scope)) if !scope.has_inbox() => Err(Failure::Usage {
-            message: "the selected memory has no inbox: only the memory of a project has one".into(),
+            message: "the selected memory has no inbox; only a project's memory has one".into(),
             hint: "omit --dir and --only".into(),
         }),
         _ => Ok(()),
@@ -131,14 +131,14 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
     {
         return Err(Failure::Usage {
             message: format!("only a person can accept a change to a rule, but an agent is running this command ({variable} is set)"),
-            hint: format!("run it yourself in a terminal: memdir inbox accept {candidate}"),
+            hint: format!("run the command yourself in a terminal: memdir inbox accept {candidate}"),
         });
     }
     memdir.accept(&path, new_name).map_err(|error| match error {
         Error::Exists { .. } => {
-            Failure::Core { error, hint: Some("add its text with: memdir inbox merge CANDIDATE NAME, or accept it with --as NEW_NAME") }
+            Failure::Core { error, hint: Some("merge the text with: memdir inbox merge CANDIDATE NAME, or accept it with --as NEW_NAME") }
         }
-        Error::BadInput { .. } => Failure::Core { error, hint: Some("omit --as, or use a name outside of the inbox") },
+        Error::BadInput { .. } => Failure::Core { error, hint: Some("omit --as, or use a name outside the inbox") },
         other => other.into(),
     })
 }

@@ -45,8 +45,10 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         mounts = vec![team_mount(settings, scope)?];
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
-    let mount = mount
-        .ok_or_else(|| Failure::Usage { message: "cannot initialize: every mount has a prefix".into(), hint: "use --dir PATH".into() })?;
+    let mount = mount.ok_or_else(|| Failure::Usage {
+        message: "cannot initialize: every mount has a prefix".into(),
+        hint: "select a directory with --dir PATH".into(),
+    })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
     let vault = FileStore::open(&[mount])?;
     let mut notes = notes;
@@ -92,7 +94,7 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
     let whole = mounts::one_directory(settings, &dir.value, &configured);
     if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
-        return Err(refused(format!("{} is mounted read-only or only in part, so it cannot have a team memory", dir.value.display())));
+        return Err(refused(format!("{} is mounted read-only or only partially, so it cannot have a team memory", dir.value.display())));
     }
     Ok(mounts::one_directory(settings, &root, &configured))
 }
@@ -118,6 +120,6 @@ fn show(initialized: &Initialized, printer: &mut Printer<'_>) -> io::Result<()> 
     match initialized.prefix.as_str() {
         "" => printer.line("next: memdir write NAME TEXT"),
         prefix if !initialized.committed => printer.line(format!("next: memdir write {prefix}/NAME TEXT")),
-        prefix => printer.line(format!("next: memdir write {prefix}/NAME TEXT, then git add .memdir to share it")),
+        prefix => printer.line(format!("next: memdir write {prefix}/NAME TEXT; share it with: git add .memdir")),
     }
 }

@@ -302,8 +302,8 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     if !options.can_ask() {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
-            message: format!("--all needs confirmation, but standard input is not a terminal; --all would install in {}", names.join(", ")),
-            hint: "add --yes, or --dry-run to show the changes; no file was changed".into(),
+            message: format!("installing in {} needs confirmation, but standard input is not a terminal", names.join(", ")),
+            hint: "add --yes to install, or --dry-run to show the changes; no file was changed".into(),
         });
     }
     let answer = ask(&statuses, &candidates).map_err(|source| Failure::Output { source })?;
@@ -377,7 +377,7 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
     }
     let is_wanted = args.chats || (!args.yes && options.can_ask() && ask_for_transcripts().map_err(|source| Failure::Output { source })?);
     if !is_wanted {
-        let note = "past conversations with agents can be searched too; turn this on with: memdir chats on";
+        let note = "memdir can also search past conversations with agents; turn this on with: memdir chats on";
         return Ok(OfferedChats { on: false, note: Some(note.to_owned()) });
     }
     config::edit::change(&settings.file, |document| {
@@ -385,11 +385,11 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
         Ok(())
     })?;
     crate::mounts::chat_archive(settings).create()?;
-    let note = "past conversations are now kept and searched; turn this off with: memdir chats off";
+    let note = "memdir now keeps and searches past conversations; turn this off with: memdir chats off";
     Ok(OfferedChats { on: true, note: Some(note.to_owned()) })
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {
-    write!(anstream::stderr(), "Keep past conversations with agents on this machine, and search them? [y/N] ")?;
+    write!(anstream::stderr(), "Keep past conversations with agents on this machine and search them? [y/N] ")?;
     Ok(matches!(read_answer()?.trim(), "y" | "yes"))
 }

@@ -88,7 +88,8 @@ fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
         printer.note(&*problem.what);
     }
     if listing.left_out > 0 {
-        printer.note(format!("omitted files: {}; list a topic with: memdir list TOPIC", listing.left_out));
+        let omitted = super::counted(listing.left_out as u64, "file", "files");
+        printer.note(format!("omitted {omitted}; list one topic with: memdir list TOPIC"));
     }
     if listing.memories.is_empty() && printer.options.terminal {
         printer.note("no memories; create one with: memdir write NAME TEXT");

@@ -86,7 +86,7 @@ fn page(name: &str, command: &Command) -> io::Result<String> {
         section(&mut page, "EXAMPLES", &unindented(help::EXAMPLES));
     } else {
         section(&mut page, "EXAMPLES", &unindented(examples));
-        section(&mut page, "SEE ALSO", "memdir(1) has the global options, the exit statuses, the environment variables and the files.");
+        section(&mut page, "SEE ALSO", "memdir(1) describes the global options, exit statuses, environment variables and files.");
     }
     Ok(page)
 }

@@ -103,7 +103,7 @@ fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
     }));
     printer.table(&rows)?;
     if list.projects.iter().any(|one| one.state == "orphan" && one.memories > 0) {
-        printer.note("the directory of an orphan project no longer exists; use its memory with: memdir projects adopt ID");
+        printer.note("an orphan project's directory no longer exists; use the project's memory with: memdir projects adopt ID");
     }
     Ok(())
 }
@@ -129,6 +129,7 @@ fn check_known(settings: &Settings, id: &str, otherwise: impl Fn() -> String) ->
         return Ok(());
     }
     let near = memdir_core::internal::base::text::near(id, ids.iter().map(String::as_str), 3);
+    let near: Vec<String> = near.iter().map(|near| format!("{near:?}")).collect();
     let hint = if near.is_empty() { otherwise() } else { format!("did you mean {}?", near.join(" or ")) };
     Err(Failure::Usage { message: format!("project {id:?} not found"), hint })
 }
@@ -140,7 +141,7 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
         check_exists(settings, id)?;
         if let Some(other) = project_records::read(home, id).and_then(|record| record.memory) {
             return Err(Failure::Usage {
-                message: format!("project {id:?} uses the memory of {other}"),
+                message: format!("project {id:?} uses the memory of project {other:?}"),
                 hint: format!("use that memory with: memdir projects adopt {other}"),
             });
         }
@@ -209,7 +210,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
     moved.candidates = move_inbox(settings, from, into)?;
     Ok(CommandOutput::new(moved, |moved, printer| {
         for (name, now) in &moved.renamed {
-            printer.line(format!("renamed {name} to {now}, because the name is in use"))?;
+            printer.line(format!("renamed {name} to {now}, because the name was in use"))?;
         }
         let memories = counted((moved.moved.len() + moved.renamed.len()) as u64, "memory", "memories");
         let memories = printer.strong(&memories);
@@ -226,7 +227,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     if project_records::count_memories(&settings.places().project(to)) > 0 {
         return Err(Failure::Usage {
             message: format!("project {to:?} already has memories"),
-            hint: format!("merge them with: memdir projects merge {from} {to}"),
+            hint: format!("merge the projects with: memdir projects merge {from} {to}"),
         });
     }
     let home = &settings.home.value;

@@ -97,7 +97,8 @@ pub(super) fn problems(name: &str, problems: &[Problem], printer: &mut Printer<'
         printer.note(format!("{name}{line}: {}", problem.what));
     }
     if problems.len() > MAX_PROBLEMS {
-        printer.note(format!("{name}: {} more; list all problems with --json", problems.len() - MAX_PROBLEMS));
+        let more = super::counted((problems.len() - MAX_PROBLEMS) as u64, "more problem", "more problems");
+        printer.note(format!("{name}: {more}; list all problems with --json"));
     }
 }
 

@@ -97,16 +97,16 @@ fn recall_rules(memdir: &Memdir, decisions: &Decisions, action: &Action<'_>, req
 /// What a rule does to the action.
 fn explain_rule(rule: &RuleMatch) -> String {
     let effect = match rule.effect {
-        None => "does nothing: you rejected it".to_owned(),
-        Some(Strength::Tell) => "tells: the action runs, and the model reads the rule with its result".to_owned(),
+        None => "has no effect: you rejected it".to_owned(),
+        Some(Strength::Tell) => "tells: the action runs, and the model reads the rule with the result".to_owned(),
         Some(Strength::Hold) => {
-            "holds: the first such action of a conversation does not run, and the model reads the rule instead".to_owned()
+            "holds: the first such action in a conversation does not run, and the model reads the rule instead".to_owned()
         }
         Some(Strength::Ask) => "asks: you decide whether the action runs".to_owned(),
         Some(Strength::Deny) => "denies: the action does not run".to_owned(),
     };
     let pending = match rule.effect {
-        Some(effect) if effect < rule.strength => format!("; for {}, run: memdir rules accept {}", rule.strength.name(), rule.name),
+        Some(effect) if effect < rule.strength => format!("; to enable `{}`, run: memdir rules accept {}", rule.strength.name(), rule.name),
         _ => String::new(),
     };
     format!("{} {effect}; {}{pending}", rule.name, rule.why)

@@ -26,7 +26,7 @@ fn new_names(args: &Typed, memdir: &Memdir) -> Result<Vec<(MemoryPath, MemoryPat
     let Some(to) = topic_of(&args.to) else {
         return Err(Failure::Usage {
             message: format!("{:?} is not a topic", args.to),
-            hint: format!("end the name of a topic with /: {}/", args.to),
+            hint: format!("end a topic's name with `/`, as in {}/", args.to),
         });
     };
     let below = |name: &str| Ok::<_, Failure>(MemoryPath::parse(&if to.is_empty() { name.to_owned() } else { format!("{to}/{name}") })?);
@@ -54,7 +54,7 @@ fn with_hint(error: Error, memdir: &Memdir, from: &str) -> Failure {
     };
     let hint = match &error {
         Error::Exists { .. } => Some("use another name"),
-        Error::NotFound { .. } if is_topic() => Some("to rename a topic, end both names with /"),
+        Error::NotFound { .. } if is_topic() => Some("to rename a topic, end both names with `/`"),
         _ => None,
     };
     Failure::Core { error, hint }

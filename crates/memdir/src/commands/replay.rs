@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
     chats.sort_by_cached_key(|file| (file.chat.updated, file.chat.name()));
     if chats.is_empty() {
         notes.push(if settings.config.chats.settings.on {
-            "no archived conversations of this project; import them with: memdir chats sync".to_owned()
+            "no archived conversations to replay; import them with: memdir chats sync".to_owned()
         } else {
             "chats are off, so there is nothing to replay; turn them on with: memdir chats on".to_owned()
         });
@@ -191,16 +191,16 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         counted(report.calls, "tool call", "tool calls")
     ))?;
     printer.line(format!(
-        "recall: {} with {} recalled, {} tokens ({} per message)",
-        counted(report.messages_with_recall, "message", "messages"),
+        "recall: {} recalled for {}, {} tokens ({} per message)",
         counted(report.recalled, "memory", "memories"),
+        counted(report.messages_with_recall, "message", "messages"),
         report.recall_tokens,
         report.recall_tokens.checked_div(report.messages).unwrap_or_default()
     ))?;
     let fired: Vec<String> = report.fired.iter().map(|(effect, count)| format!("{effect} {count}")).collect();
     let by_effect = if fired.is_empty() { String::new() } else { format!(" ({})", fired.join(", ")) };
     printer.line(format!(
-        "rules: fired at {}{by_effect}, {} tokens",
+        "rules: fired on {}{by_effect}, {} tokens",
         counted(report.calls_with_rules, "tool call", "tool calls"),
         report.rule_tokens
     ))?;
@@ -221,8 +221,8 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.table(&rows)?;
     }
     let more = report.memories.len().saturating_sub(TOP);
-    let more = if more > 0 { format!("{more} more; ") } else { String::new() };
-    printer.line(format!("{more}{} not needed by any of these conversations", counted(report.unused_memories, "memory", "memories")))
+    let more = if more > 0 { format!("{more} more not shown; ") } else { String::new() };
+    printer.line(format!("{more}{} not needed in any of these conversations", counted(report.unused_memories, "memory", "memories")))
 }
 
 /// What a rule would do to a call.

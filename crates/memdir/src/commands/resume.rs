@@ -73,7 +73,7 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
             return Err(Failure::Settings {
                 message: format!("the conversation's directory {} does not exist", dir.display()),
                 hint: format!(
-                    "create it (the host looks for the conversation there), or run in another directory: {}",
+                    "create the directory (the host looks for the conversation there), or run in another directory: {}",
                     resume.argv.join(" ")
                 ),
             });
@@ -97,7 +97,7 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
     } else if !matches.on {
         printer.note(CHATS_ARE_OFF);
     } else if matches.without_command.is_empty() {
-        printer.note("no matching conversation");
+        printer.note("no matching conversations found");
     }
     for chat in &matches.without_command {
         let show = format!("memdir chats show {}/{}", chat.place.host, chat.place.session);

@@ -56,7 +56,7 @@ fn decide(client: &TeamClient, base: &str, (id, decision, reason): (&str, &str, 
 fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
     let (code, hint) = match failure {
         TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
-        TeamFailure::Denied(_) => ("refused", "pass the token of a reviewer with --token-file FILE, or set MEMDIR_TEAM_TOKEN".to_owned()),
+        TeamFailure::Denied(_) => ("refused", "pass a reviewer's token with --token-file FILE, or set MEMDIR_TEAM_TOKEN".to_owned()),
         TeamFailure::Conflict | TeamFailure::Refused(_) => {
             ("refused", format!("list the proposals with: memdir review list --server {base}"))
         }
@@ -98,7 +98,7 @@ fn show_one(proposal: &ServerProposal, printer: &mut Printer<'_>) -> io::Result<
         printer.line("")?;
         let name = memory.path.strip_suffix(".md").unwrap_or(&memory.path);
         if memory.is_outdated == Some(true) {
-            printer.line(format!("{name} has changed since; the proposal cannot be accepted"))?;
+            printer.line(format!("{name} has changed since the proposal was made; the proposal cannot be accepted"))?;
         }
         match memory.diff.as_deref() {
             None | Some("") => printer.line(format!("{name}: the text is no longer stored"))?,

@@ -105,7 +105,7 @@ fn decide(
     if let Some(variable) = config::agent_variable() {
         return Err(Failure::Usage {
             message: format!("only a person can {verb} a rule, but an agent is running this command ({variable} is set)"),
-            hint: format!("run it yourself in a terminal: {command}"),
+            hint: format!("run the command yourself in a terminal: {command}"),
         });
     }
     let name = memdir.name(&MemoryPath::parse(&typed.name)?);
@@ -131,14 +131,14 @@ fn decide(
     Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: Some(decision) }, show_decided))
 }
 
-/// Shows exactly the text that is decided about and asks, on standard error, because the result goes to standard output.
+/// Shows exactly the text to accept or reject and asks, on standard error, because the result goes to standard output.
 fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
     let mut err = anstream::stderr().lock();
     let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
     page.content(&rule.content)?;
     let question = match decision {
-        Decision::Accepted => "Accept this text, so that the rule takes effect with its full strength?",
-        Decision::Rejected => "Reject this text, so that the rule has no effect?",
+        Decision::Accepted => "Accept this text? The rule will take effect with its full strength.",
+        Decision::Rejected => "Reject this text? The rule will have no effect.",
     };
     write!(err, "\n{question} [y/N] ")?;
     drop(err);
@@ -156,7 +156,7 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
     }
     page.table(&rows)?;
     if let Some(rule) = list.rules.iter().find(|rule| rule.conditions.iter().any(is_pending)) {
-        page.note(format!("ask and deny take effect after you accept the text with: memdir rules accept {}", rule.name));
+        page.note(format!("`ask` and `deny` take effect after you accept the rule with: memdir rules accept {}", rule.name));
     }
     Ok(())
 }

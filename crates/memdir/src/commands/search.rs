@@ -114,11 +114,9 @@ fn results(query: String, answer: search::Answer) -> SearchResults {
 fn batch(text: &str, memdir: &Memdir, template: &Search, clamped: &[String]) -> Result<CommandOutput, Failure> {
     let mut queries = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let bad = |why: &str| {
-            Error::bad_input(format!("line {} of the batch", n + 1), format!("{why}; expected {{\"id\": …, \"query\": \"…\"}}"))
-        };
+        let bad = |why: &str| Error::bad_input(format!("batch line {}", n + 1), format!("{why}; expected {{\"id\": …, \"query\": \"…\"}}"));
         let value: Value = serde_json::from_str(line).map_err(|_| bad("invalid JSON"))?;
-        let query = value["query"].as_str().ok_or_else(|| bad("no query"))?.to_owned();
+        let query = value["query"].as_str().ok_or_else(|| bad("missing query"))?.to_owned();
         queries.push((value["id"].clone(), query));
     }
     let searches: Vec<Search> = queries.iter().map(|(_, query)| Search { query: query.clone(), ..template.clone() }).collect();

@@ -36,8 +36,8 @@ fn line(outcome: &TestOutcome, printer: &Printer<'_>) -> String {
     let failed = printer.red("failed");
     let found = if outcome.found.is_empty() { "nothing".to_owned() } else { outcome.found.join(", ") };
     let expected = match &outcome.test.expect {
-        Expectation::Find { name, top } => format!("{name} in top {top}"),
+        Expectation::Find { name, top } => format!("{name} in the top {top}"),
         Expectation::Nothing => "nothing".to_owned(),
     };
-    format!("{}:{}: {failed}: {:?} must find {expected}, found {found}", outcome.file, outcome.test.line, outcome.test.question)
+    format!("{}:{}: {failed}: {:?}: expected {expected}, found {found}", outcome.file, outcome.test.line, outcome.test.question)
 }

@@ -68,7 +68,7 @@ fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[Strin
     })?;
     Ok(CommandOutput::new(Added { id: hash[..ID_LEN].to_owned(), person: person.to_owned(), token }, |added, printer| {
         printer.line(&added.token)?;
-        printer.note(format!("the token of {} is printed only once; revoke it with: memdir token revoke {}", added.person, added.id));
+        printer.note(format!("{}'s token is printed only once; revoke it with: memdir token revoke {}", added.person, added.id));
         Ok(())
     }))
 }
@@ -111,7 +111,7 @@ fn revoke(settings: &Settings, id: &str) -> Result<CommandOutput, Failure> {
         let count = revoked.len();
         revoked.pop().filter(|_| count == 1).ok_or_else(|| no_such_token(id, count))
     })?;
-    Ok(CommandOutput::new(row, |row, printer| printer.line(format!("revoked token {} of {}", row.id, row.person))))
+    Ok(CommandOutput::new(row, |row, printer| printer.line(format!("revoked {}'s token {}", row.person, row.id))))
 }
 
 fn token_setting(table: &dyn TableLike) -> TokenSetting {
@@ -126,8 +126,11 @@ fn token_setting(table: &dyn TableLike) -> TokenSetting {
 }
 
 fn no_such_token(id: &str, count: usize) -> Failure {
-    let message = if count == 0 { format!("token {id:?} not found") } else { format!("token {id:?} is ambiguous") };
-    Failure::Usage { message, hint: "list the tokens with: memdir token list".into() }
+    let (message, hint) = match count {
+        0 => (format!("token {id:?} not found"), "list the tokens with: memdir token list"),
+        _ => (format!("token {id:?} is ambiguous: it matches {count} tokens"), "use a longer id; list the tokens with: memdir token list"),
+    };
+    Failure::Usage { message, hint: hint.into() }
 }
 
 fn not_a_list(settings: &Settings) -> Failure {

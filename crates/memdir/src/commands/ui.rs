@@ -54,7 +54,7 @@ fn announce(url: &str, args: &Typed, output: OutputOptions) {
     let _ = if output.json { writeln!(stdout, "{}", serde_json::json!({ "url": url })) } else { writeln!(stdout, "{url}") };
     let _ = stdout.flush();
     if !args.no_open && open_browser(url).is_err() {
-        let _ = writeln!(io::stderr(), "memdir: cannot start a browser; open the URL within a minute");
+        let _ = writeln!(io::stderr(), "memdir: cannot start a browser; open the URL yourself within a minute");
     }
 }
 
@@ -67,7 +67,7 @@ fn open_browser(url: &str) -> io::Result<()> {
 
 fn to_failure(error: &ServeError) -> Failure {
     let hint = match error {
-        ServeError::Listen { .. } => "choose another port with --port, or omit it to use a free port",
+        ServeError::Listen { .. } => "choose another port with --port, or omit --port to use a free port",
         _ => LIMITS_HINT,
     };
     Failure::Settings { message: error.to_string(), hint: hint.into() }

@@ -70,7 +70,7 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let since = uses.as_ref().and_then(|uses| uses.counted.values().filter_map(|counted| counted.since).min());
     let proposed = space.origin.map(|(settings, scope)| propose_rule_changes(settings, scope, memdir)).transpose()?;
     let added = proposed.map_or(0, |proposed| proposed.added.len() as u64);
-    let note = (added > 0).then(|| format!("{} about rules; decide with: memdir inbox", counted(added, "new candidate", "new candidates")));
+    let note = (added > 0).then(|| format!("{} about rules; review with: memdir inbox", counted(added, "new candidate", "new candidates")));
     let output = CommandOutput::new(UseStats { on: uses.is_some(), since, memories, dead_weight, now }, show);
     Ok(output.with_notes(note.into_iter().collect()))
 }
@@ -107,7 +107,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
     let dead = &stats.dead_weight;
     if dead.memories > 0 {
         printer.line(format!(
-            "dead weight: the lines of {} were loaded {MIN_LISTED} times or more without a use; {} tokens in every conversation",
+            "dead weight: the lines of {} were loaded {MIN_LISTED} times or more but never used; they cost {} tokens in every conversation",
             counted(dead.memories as u64, "memory", "memories"),
             dead.tokens
         ))?;
@@ -116,7 +116,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
         Some(since) => printer.line(format!("counted since {}", since.strftime("%Y-%m-%d"))),
         None if !stats.on => Ok(()),
         None => {
-            printer.note("nothing is counted yet; the hooks and the MCP server count uses; set them up with: memdir install");
+            printer.note("no uses counted yet; set up the hooks and the MCP server, which count them, with: memdir install");
             Ok(())
         }
     }

@@ -68,17 +68,19 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
 fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
     use memdir_core::internal::project::{ProjectKind, Worktrees};
     if settings.dir.is_some() {
-        return vec!["without --dir and MEMDIR_DIR, the memory of this project is used".into()];
+        return vec!["without --dir and MEMDIR_DIR, memdir uses this project's memory".into()];
     }
-    let mut out = vec!["--dir PATH uses one directory as the whole memory".to_owned()];
+    let mut out = vec!["`--dir PATH` uses one directory as the whole memory".to_owned()];
     let has_team = scope.mounts.iter().any(|placed| placed.mount.prefix == "team");
     if !has_team && scope.why_no_team(&settings.home.value).is_none() {
-        out.push("memdir init --team creates a memory to share through this repository".into());
+        out.push("`memdir init --team` creates a memory to share through this repository".into());
     }
     match (scope.project.kind, settings.config.worktrees) {
-        (ProjectKind::Worktree, Worktrees::Shared) => out.push("worktrees = \"separate\" uses a separate memory for this worktree".into()),
-        (ProjectKind::Worktree, Worktrees::Separate) => out.push("worktrees = \"shared\" uses the memory of the whole repository".into()),
-        (ProjectKind::Directory, _) => out.push("git init creates a repository, whose directories share one memory".into()),
+        (ProjectKind::Worktree, Worktrees::Shared) => {
+            out.push("`worktrees = \"separate\"` uses a separate memory for this worktree".into())
+        }
+        (ProjectKind::Worktree, Worktrees::Separate) => out.push("`worktrees = \"shared\"` uses the memory of the whole repository".into()),
+        (ProjectKind::Directory, _) => out.push("`git init` creates a repository, whose directories share one memory".into()),
         _ => {}
     }
     out

@@ -81,8 +81,8 @@ fn content(args: &Typed) -> Result<Option<Vec<u8>>, Failure> {
     }
     if is_blank {
         return Err(Failure::Usage {
-            message: format!("no text for {}", args.name),
-            hint: format!("pass it with: memdir write {} TEXT; or use --file or standard input", args.name),
+            message: format!("missing text for {:?}", args.name),
+            hint: "pass the text as an argument, with --file FILE or on standard input".into(),
         });
     }
     Ok(Some(bytes))

@@ -131,7 +131,7 @@ fn reason(kind: Option<CandidateKind>) -> &'static str {
         Some(CandidateKind::Remember) => "the user asked to remember it",
         Some(CandidateKind::Denied) => "the user stopped an action",
         Some(CandidateKind::Repeat) => "the user said it before",
-        Some(CandidateKind::Scar) => "a command failed, another one worked",
+        Some(CandidateKind::Scar) => "a command failed and another one worked",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated | CandidateKind::Unused) | None => "proposed",
     }

@@ -33,7 +33,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["tenant", "list"]), @"acme");
     assert_snapshot!(run(&["person", "add", "ada"]), @"
     -- stderr
-    error: no tenant is selected
+    error: missing option --tenant
     hint: pass --tenant NAME; list the tenants with: memdir admin tenant list
     -- exit 2
     ");
@@ -66,20 +66,20 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["group", "add", "backend", "cleo", "--tenant", "acme"]), @r#"
     -- stderr
     error: person "cleo" not found
-    hint: add it with: memdir admin person add cleo --tenant acme
+    hint: add the person with: memdir admin person add cleo --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["project", "add", "shop", "--group", "frontend", "--tenant", "acme"]), @r#"
     -- stderr
     error: group "frontend" not found
-    hint: add it with: memdir admin group add frontend --tenant acme
+    hint: add the group with: memdir admin group add frontend --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["project", "add", "shop", "--group", "backend", "--tenant", "acme"]), @"added project shop");
     assert_snapshot!(run(&["token", "add", "ada", "--tenant", "acme"]), @"
     [TOKEN]
     -- stderr
-    note: the token of ada is printed only once; revoke it with: memdir admin token remove [TOKENID]    --tenant acme
+    note: ada's token is printed only once; revoke it with: memdir admin token remove [TOKENID]    --tenant acme
     ");
     assert_snapshot!(run(&["token", "add", "ada", "--agent", "reviewer", "--tenant", "acme", "--json"]), @r#"
     {
@@ -125,13 +125,13 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["token", "remove", "nosuchtoken", "--tenant", "acme"]), @r#"
     -- stderr
     error: token "nosuchtoken" not found
-    hint: list what exists with: memdir admin token list --tenant acme
+    hint: list the tokens with: memdir admin token list --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["group", "remove", "backend", "--tenant", "acme"]), @r#"
     -- stderr
     error: group "backend" has projects: shop
-    hint: remove them or move them to another group first, for example: memdir admin project remove shop --tenant acme
+    hint: remove or move the projects first, for example: memdir admin project remove shop --tenant acme
     -- exit 1
     "#);
     assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben of backend");
@@ -158,7 +158,7 @@ fn the_memories_of_a_tenant_are_removed_only_on_request() {
     assert_snapshot!(run(&["tenant", "remove", "acme"]), @r#"
     -- stderr
     error: tenant "acme" has memories
-    hint: nothing was removed; to remove them permanently, add --with-memories
+    hint: nothing was removed; to remove the tenant and its memories permanently, add --with-memories
     -- exit 1
     "#);
     assert_snapshot!(run(&["tenant", "remove", "acme", "--with-memories"]), @"removed tenant acme");
@@ -180,7 +180,7 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     let home = Home::new();
     let people = ["ada", "ben"].map(|person| (person, team.token(person, MemberRole::Writer)));
     let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 0 memories in 0 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 0 memories in 0 namespaces of tenant acme");
     // An index of files on the same machine, which is none of a namespace.
     home.put("own.md", "about harbours\n");
     home.ok(&["index"]);
@@ -208,28 +208,28 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     }
     let before = indexes(&home);
     assert_eq!(before.len(), 3);
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 memories in 2 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 memories in 2 namespaces of tenant acme");
     assert_eq!(indexes(&home), before, "the indexes of the replica were built again, and no others");
     for (person, token) in &people {
         assert!(search(token).contains(&format!("The lighthouse of {person}.")), "a running replica goes on with them");
     }
     // From nothing, as after the loss of a disk.
     std::fs::remove_dir_all(home.path(".cache/memdir/index")).unwrap();
-    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 memories in 1 namespace of acme");
+    assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 memories in 1 namespace of tenant acme");
     assert_eq!(indexes(&home).len(), 1);
     assert_snapshot!(run(&["reindex", "--namespace", "people/cleo", "--tenant", "acme"]), @r#"
     -- stderr
     error: namespace "people/cleo" not found
-    hint: the namespaces of acme: people/ada, people/ben
+    hint: available namespaces: people/ada, people/ben
     -- exit 1
     "#);
-    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 memories in 2 namespaces of acme");
+    assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 200 memories in 2 namespaces of tenant acme");
 
     // Erased people leave no index behind.
     assert!(run(&["erase-person", "ada", "--yes", "--tenant", "acme"]).contains("erased the person"));
     assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"
-    indexed 100 memories in 1 namespace of acme
-    removed 1 index of a namespace that no longer exists
+    indexed 100 memories in 1 namespace of tenant acme
+    removed 1 index whose namespace no longer exists
     ");
     assert_eq!(indexes(&home).len(), 1);
     // A replica removes them by itself.

@@ -11,7 +11,7 @@ fn put(home: &Home, name: &str, text: &str) {
 #[test]
 fn memories_are_listed_and_mounted_on_request() {
     let home = Home::new();
-    assert_eq!(home.run_bare(&["adopt"]), "no memories of other programs found for this user or project\n");
+    assert_eq!(home.run_bare(&["adopt"]), "no memories from other programs found for this user or project\n");
     put(&home, ".koding/memory/style.md", "Two spaces.\n");
     put(&home, "work/.serena/memories/arch.md", "Hexagonal.\n");
     home.configure("# mine\nteam = false\n");
@@ -77,7 +77,8 @@ fn memories_that_claude_code_no_longer_reads_are_reported_and_can_be_imported() 
     put(&home, ".claude/projects/-home-ada-web/memory/empty.txt", "no memory\n");
     let shown = home.run_bare(&["adopt", "--as-auto-memory"]);
     let dir = "[HOME]/.claude/projects/-home-ada-app/memory";
-    let note = format!("note: Claude Code no longer reads 1 memory in {dir}; import with: memdir import {dir} --under user\n");
+    let note =
+        format!("note: Claude Code no longer reads 1 memory in {dir}; import the directory with: memdir import {dir} --under user\n");
     assert!(shown.contains(&note) && shown.matches("note: ").count() == 1, "{shown}");
     home.bare(&["import", old.to_str().unwrap(), "--under", "user"]).output().unwrap();
     assert_eq!(fs::read_to_string(home.path("home/user/deploy.md")).unwrap(), "Deploy on Tuesdays.\n");
@@ -177,19 +178,19 @@ fn an_adopted_memory_can_be_unmounted_again() {
     let before = "# mine\nteam = false # no\n\n[[mounts]]\nname = \"notes\"\npath = \"/srv/notes\" # here\n";
     home.configure(before);
     let shown = home.run_bare(&["adopt", "koding", "serena"]);
-    assert!(shown.ends_with("undo: memdir adopt serena koding --undo\n"), "{shown}");
-    insta::assert_snapshot!(home.run_bare(&["adopt", "koding", "--undo", "--dry-run"]), @"would remove the mount koding/ from [HOME]/home/config.toml; its files stay");
+    assert!(shown.ends_with("undo with: memdir adopt serena koding --undo\n"), "{shown}");
+    insta::assert_snapshot!(home.run_bare(&["adopt", "koding", "--undo", "--dry-run"]), @"would remove the mount koding/ from [HOME]/home/config.toml; its files are kept");
     assert_eq!(home.run_bare(&["list"]), "koding/style\nserena/arch\n");
     insta::assert_snapshot!(home.run_bare(&["adopt", "serena", "koding", "--undo"]), @"
-    removed the mount serena/ from [HOME]/home/config.toml; its files stay
-    removed the mount koding/ from [HOME]/home/config.toml; its files stay
+    removed the mount serena/ from [HOME]/home/config.toml; its files are kept
+    removed the mount koding/ from [HOME]/home/config.toml; its files are kept
     ");
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);
     assert_eq!(fs::read_to_string(home.path(".koding/memory/style.md")).unwrap(), "Two spaces.\n");
     insta::assert_snapshot!(home.run_bare(&["adopt", "koding", "--undo"]), @r#"
     -- stderr
-    error: memory "koding" is not adopted
-    hint: list the mounts of [HOME]/home/config.toml with: memdir config
+    error: memory "koding" has not been adopted
+    hint: list the mounts with: memdir config
     -- exit 2
     "#);
     home.configure("");

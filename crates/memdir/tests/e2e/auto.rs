@@ -73,7 +73,7 @@ fn a_broken_entrypoint_leaves_the_instructions_whole() {
 #[test]
 fn loads_are_counted_on_this_machine() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompt loaded yet");
+    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompts loaded yet");
     home.ok(&["write", "notes/deploy", "x"]);
     let bytes = home.ok(&["prompt"]).len();
     home.put("MEMORY.md", "- line\n".repeat(300));
@@ -174,7 +174,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
     -- stderr
     error: --allow-secret: unknown secret rule "gihub"
-    hint: use the name of the rule as printed in the error message
+    hint: copy the rule name from the error that reported the secret
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"created a (45 bytes, version 92773a28b43a, change [ID])");

@@ -53,8 +53,8 @@ fn a_directory_that_is_not_empty_is_rejected() {
     home.put("precious.md", "mine");
     assert_snapshot!(home.run(&["bench", "torture", "--dir", "../memory"]), @"
     -- stderr
-    error: ../memory is not empty
-    hint: use a new directory, or run without --dir
+    error: directory ../memory is not empty
+    hint: use an empty directory, or omit --dir
     -- exit 2
     ");
     assert_eq!(home.text("precious.md"), "mine");

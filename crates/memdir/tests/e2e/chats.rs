@@ -48,8 +48,8 @@ fn nothing_is_read_before_chats_are_turned_on() {
         "chats are on\n-- stderr\nnote: every search imports new conversations; import them now with: memdir chats sync\n"
     );
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 archived\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 2 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 in the archive\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 2 in the archive\n");
 }
 
 #[test]
@@ -138,16 +138,16 @@ fn what_is_turned_off_is_not_read() {
     let home = on();
     assert_eq!(
         home.run(&["chats", "off", "--host", "codex"]),
-        "chats of codex are off\n-- stderr\nnote: archived conversations are kept; remove them with: memdir chats forget\n"
+        "codex chats are off\n-- stderr\nnote: archived conversations are kept; remove them with: memdir chats forget\n"
     );
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 0 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 0 in the archive\n");
     home.ok(&["chats", "on", "--host", "codex"]);
     home.ok(&["chats", "on", "--project-dir", "/home/ada/app"]);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 in the archive\n");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
     assert_eq!(ids(home.json(&["chats", "export", "--project", "web"])), ["0199c5d0-aaaa"]);
     let output = home.command(&["--json", "chats"]).env("MEMDIR_PROJECT", "web").output().unwrap();
     assert_eq!(ids(serde_json::from_slice(&output.stdout).unwrap()).len(), 2, "the environment selects a memory, not a filter");
-    let unknown = "-- stderr\nerror: --project \"privat\" is neither a directory nor the id of a project\nhint: use the path of a directory, or list project ids with: memdir projects\n-- exit 2\n";
+    let unknown = "-- stderr\nerror: --project \"privat\" is neither a directory nor a project id\nhint: pass a directory, or list the project ids with: memdir projects\n-- exit 2\n";
     for command in [
         &["chats", "--project", "privat"][..],
         &["chats", "export", "--project", "privat"],
@@ -178,7 +178,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
     for command in ["show 1af7", "sync"] {
         let words = |text: &str| home.run_bare(&text.split(' ').collect::<Vec<_>>());
         assert!(
-            words(&format!("--project web chats {command}")).contains("error: --project web cannot be used with this command\n"),
+            words(&format!("--project web chats {command}")).contains("error: --project cannot be used with `chats show` or `chats sync`"),
             "{command}"
         );
         assert!(words(&format!("chats {command} --project web")).contains("error: unexpected argument '--project' found\n"), "{command}");
@@ -242,7 +242,7 @@ fn deleted_conversations_are_not_imported_again() {
     assert!(archived.contains("Deployed.") && !archived.contains("\nDeploy it\n"), "{archived}");
     assert_eq!(
         home.run(&["chats", "forget"]),
-        "-- stderr\nerror: missing SESSION, --project or --before\nhint: use --project, --before or both, or the id of a conversation; list them with: memdir chats\n-- exit 2\n"
+        "-- stderr\nerror: missing SESSION, --project or --before\nhint: pass a conversation id, --project or --before; list the conversations with: memdir chats\n-- exit 2\n"
     );
 }
 

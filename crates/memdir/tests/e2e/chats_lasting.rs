@@ -160,7 +160,7 @@ fn malformed_json_loses_no_turn() {
     let lone = record("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
     let twice = record("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
     claude(&home, "odd", &[lone, twice]);
-    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns in 3 conversations; 3 archived\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns in 3 conversations; 3 in the archive\n");
     assert!(home.ok(&["chats", "show", "claude-code/odd"]).contains("half a \u{fffd} smile"));
 }
 
@@ -236,7 +236,7 @@ fn what_does_not_exist_is_reported() {
     let output = home.run(&["resume", "deployed", "--host", "codex", "--run"]);
     assert!(output.contains("error: the conversation's directory /home/ada/web does not exist\n"), "{output}");
     home.ok(&["chats", "off"]);
-    let off = "note: chats are off, so this may be out of date; turn them on with: memdir chats on\n";
+    let off = "note: chats are off, so the archive may be out of date; turn them on with: memdir chats on\n";
     assert!(home.run(&["chats", "show", "1af7"]).contains(off));
     assert!(home.run(&["chats", "export", "1af7"]).contains(off));
 }

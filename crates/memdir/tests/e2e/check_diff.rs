@@ -78,10 +78,10 @@ fn doubtful_memories_and_rules_are_reported() {
       mentions legacy_path (line 5), which the change removes
       mentions src/db.rs (line 5), which the change [ID]
     rule  tell rule for migrations/1.sql: Ask before you change a migration
-    4 changed files: 3 memories may be outdated, 1 rule concerns them
+    4 changed files: 3 memories may be outdated, 1 rule applies
     ");
     assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--format", "markdown"]), @"
-    ### memdir: 4 changed files: 3 memories may be outdated, 1 rule concerns them
+    ### memdir: 4 changed files: 3 memories may be outdated, 1 rule applies
 
     | memory | why |
     |---|---|
@@ -93,7 +93,7 @@ fn doubtful_memories_and_rules_are_reported() {
     |---|---|---|
     | `rule` | tell | `migrations/1.sql` |
 
-    Check each memory, then run `memdir verify NAME` or correct it in this change.
+    Check each memory: run `memdir verify NAME` if it is still correct, or update it in this change.
     ");
     let strict = run_in(&home, "shop", &["check", "--diff", "base..HEAD", "--strict", "--json"]);
     assert!(strict.ends_with("-- exit 1\n"), "{strict}");
@@ -101,7 +101,7 @@ fn doubtful_memories_and_rules_are_reported() {
     assert_eq!(value["doubtful"][1]["reasons"][0]["why"], "source");
     assert_eq!(value["rules"][0]["files"][0], "migrations/1.sql");
     // Nothing is doubtful: exit 0 also with --strict.
-    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "HEAD..HEAD", "--strict"]), @"0 changed files: 0 memories may be outdated, 0 rules concern them");
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "HEAD..HEAD", "--strict"]), @"0 changed files: 0 memories may be outdated, 0 rules apply");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_wrong_range_is_a_usage_error() {
         let output = run_in(&home, "shop", &["check", &format!("--diff={range}")]);
         assert!(output.ends_with("-- exit 2\n") && output.contains("hint: "), "{range}: {output}");
     }
-    assert!(run_in(&home, "work", &["check", "--diff", "a..b"]).contains("--diff needs the git repository of the project"));
+    assert!(run_in(&home, "work", &["check", "--diff", "a..b"]).contains("--diff requires the project's git repository"));
     assert!(run_in(&home, "shop", &["check", "--format", "markdown"]).contains("-- exit 2"));
 }
 

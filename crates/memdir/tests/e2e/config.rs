@@ -859,20 +859,20 @@ fn an_invalid_key_or_value_changes_nothing() {
     "#);
     assert_snapshot!(home.run(&["config", "set", "guidelines", "two", "words"]), @"
     -- stderr
-    error: invalid value for guidelines: it takes one value
+    error: invalid value for guidelines: expected one value
     hint: guidelines takes: string
     -- exit 2
     ");
     assert_snapshot!(home.run(&["config", "set", "mounts.path", "x"]), @r#"
     -- stderr
-    error: "mounts.path" is not a single value
-    hint: edit the file with: memdir config edit
+    error: "mounts.path" cannot be set on the command line
+    hint: edit the settings with: memdir config edit
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["config", "set", "chats", "x"]), @r#"
     -- stderr
-    error: "chats" is not a single value
-    hint: edit the file with: memdir config edit
+    error: "chats" cannot be set on the command line
+    hint: edit the settings with: memdir config edit
     -- exit 2
     "#);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);

@@ -97,9 +97,9 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     notes/deploy: When we deploy
     notes/tea: Green tea at four.
     -- stderr
-    note: 2 memories without cues; set them with: memdir cues --from FILE
+    note: 2 memories have no cues; set them with: memdir cues --from FILE
     ");
-    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memories without cues");
+    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memories lack cues");
     assert_eq!(
         home.json(&["cues", "notes"]),
         json!({ "memories": [
@@ -133,8 +133,8 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     -- exit 2
     ");
     assert_eq!((home.text("notes/deploy.md"), home.text("notes/tea.md")), before);
-    assert_snapshot!(home.run_with(&["cues", "--from", "-"], batch), @"set the cues of 2 memories (change [ID])");
-    assert_snapshot!(home.run(&["cues"]), @"no memories without cues");
+    assert_snapshot!(home.run_with(&["cues", "--from", "-"], batch), @"set cues for 2 memories (change [ID])");
+    assert_snapshot!(home.run(&["cues"]), @"no memories lack cues");
     assert_snapshot!(home.run(&["search", "can I ship this friday"]), @"
     notes/deploy.md:7-7  0.58  today
       On Tuesdays.
@@ -191,10 +191,10 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
     assert_snapshot!(home.run(&["cues", "--accept", "notes/nothing"]), @r#"
     -- stderr
     error: no proposed cues for "notes/nothing"
-    hint: list them with: memdir cues --proposed
+    hint: list the proposed cues with: memdir cues --proposed
     -- exit 2
     "#);
-    assert_snapshot!(home.run(&["cues", "--accept", "notes/deploy"]), @"set the cues of 1 memory (change [ID])");
+    assert_snapshot!(home.run(&["cues", "--accept", "notes/deploy"]), @"set cues for 1 memory (change [ID])");
     assert_eq!(
         home.text("notes/deploy.md"),
         "---\ncues: [\"kubectl\", \"zebra crossing wobble\"]\n---\n\nProduction changes on Tuesdays.\n"

@@ -125,12 +125,12 @@ fn nothing_is_deleted_if_one_of_several_cannot_be() {
     assert_snapshot!(home.run(&["delete", "notes"]), @r#"
     -- stderr
     error: memory "notes" not found
-    hint: to delete a topic, end its name with /
+    hint: to delete a topic, end its name with `/`
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["delete", "/", "--yes"]), @r#"
     -- stderr
-    error: invalid memory name "/": the topic before the / is empty
+    error: invalid memory name "/": the topic before `/` is empty
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);

@@ -14,7 +14,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     $ memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project --description 'When we deploy'
     created notes/deploy (89 bytes, version c0375045a9c7, change [ID])
 
-    # Append to a memory; concurrent processes are safe.
+    # Append to a memory; concurrent writes are safe.
     $ memdir write notes/deploy --append 'Except in December.'
     appended to notes/deploy (109 bytes, version a62c7347bee5, change [ID])
 
@@ -22,7 +22,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     $ memdir write people/ada 'Ada owns [the deploys](../notes/deploy.md).' --type user
     created people/ada (64 bytes, version 4021ad92785c, change [ID])
 
-    # The entrypoint is what an agent reads first.
+    # An agent reads the entrypoint first.
     $ memdir read
     # Memory
 
@@ -37,7 +37,7 @@ fn the_tour_is_real_and_leaves_nothing() {
       Deploy on Tuesdays, never on Fridays.
       Except in December.
 
-    # A search without relevant memories has no results.
+    # If no memory is relevant, a search returns no results.
     $ memdir search 'quantum chromodynamics'
     note: no results; try other words or a lower --min-score
 
@@ -63,7 +63,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     $ memdir delete howto/deploy
     deleted howto/deploy (undo: memdir undo [ID])
 
-    # Undo the delete.
+    # Undo the deletion.
     $ memdir undo
     undid [ID]: delete howto/deploy, by you, just now (redo: memdir redo [ID])
 
@@ -73,7 +73,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     howto/deploy  project  109 bytes  today  When we deploy
     people/ada    user     64 bytes   today
 
-    # Every change is in the history.
+    # The history lists every change.
     $ memdir history
     change    when      actor  what
     [ID]      just now  you    undid howto/deploy
@@ -83,7 +83,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     [ID]      just now  you    appended to notes/deploy
     [ID]      just now  you    wrote notes/deploy
 
-    The temporary directory of this tour is deleted. Start with: memdir init
+    The demo's temporary directory has been deleted. Start with: memdir init
     "#);
     assert_eq!(files_below(&home.path("")), Vec::<String>::new());
 }

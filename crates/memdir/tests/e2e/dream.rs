@@ -41,7 +41,7 @@ fn a_plan_is_made_edited_applied_and_undone() {
       2. archive notes/empty (empty, 95 %)
     2 operations: [PLAN]
     -- stderr
-    note: nothing is changed yet; read and edit the plan, then: memdir dream --apply [PLAN]
+    note: nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply [PLAN]
     ");
     let before = home.files();
     let plan = fs::read_to_string(plan_file(&home)).unwrap();
@@ -57,7 +57,7 @@ fn a_plan_is_made_edited_applied_and_undone() {
     assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
     error: no plan is waiting to be applied
-    hint: make one with: memdir dream
+    hint: make a plan with: memdir dream
     -- exit 1
     ");
     assert_snapshot!(home.run(&["undo"]), @"undid [ID]: tidy archive/notes/empty and notes/empty, by ada, just now (redo: memdir redo [ID])");
@@ -107,7 +107,7 @@ fn copies_of_short_texts_are_found() {
       5. merge f into e (exact-duplicate, 60 %)
     5 operations: [PLAN]
     -- stderr
-    note: nothing is changed yet; read and edit the plan, then: memdir dream --apply [PLAN]
+    note: nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply [PLAN]
     ");
 }
 
@@ -124,7 +124,7 @@ fn a_short_copy_among_many_memories_is_found() {
       1. merge b into a (exact-duplicate, 99 %)
     1 operation: [PLAN]
     -- stderr
-    note: nothing is changed yet; read and edit the plan, then: memdir dream --apply [PLAN]
+    note: nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply [PLAN]
     ");
 }
 
@@ -170,15 +170,15 @@ fn one_plan_is_applied_once() {
         .map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
         .collect();
     assert_eq!((applied, errors.len()), (1, 5), "{errors:?}");
-    assert!(errors.iter().all(|error| error.starts_with("error: the plan was already applied, as change ")), "{errors:?}");
+    assert!(errors.iter().all(|error| error.starts_with("error: the plan was already applied as change ")), "{errors:?}");
     assert_eq!(home.files().iter().filter(|file| file.starts_with("archive/")).count(), 2);
     // After an undo the same plan fits again.
     home.ok(&["undo"]);
     assert!(home.ok(&["dream", "--apply", &file]).contains("2 operations applied"));
     assert_snapshot!(home.run(&["dream", "--apply", &file]), @"
     -- stderr
-    error: the plan was already applied, as change [ID]
-    hint: undo it with: memdir undo [ID]; or make a new plan with: memdir dream
+    error: the plan was already applied as change [ID]
+    hint: undo the change with: memdir undo [ID], or make a new plan with: memdir dream
     -- exit 1
     ");
 }
@@ -266,7 +266,7 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
     assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @r#"
     -- stderr
     error: invalid operations: operation 1: invalid memory name "../../x": it contains the component ".."; use a name without it
-    hint: nothing was changed; for the format, run: memdir dream --prompt
+    hint: nothing was changed; see the expected format with: memdir dream --prompt
     -- exit 2
     "#);
     assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));
@@ -354,7 +354,7 @@ fn a_model_is_shown_before_it_is_asked() {
     let output = with_claude(&home, &[]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("claude -p --output-format json --tools '' --strict-mcp-config"), "{text}");
-    assert!(text.contains("would run once, with about "), "{text}");
+    assert!(text.contains("would run this command once with about "), "{text}");
     assert!(!home.path("started").exists(), "nothing runs without --yes");
 }
 
@@ -388,9 +388,9 @@ fn a_model_that_misbehaves_changes_nothing() {
         ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
         ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
         ("prints prose", "echo 'I archived everything for you.'", "operations: it is not a list of operations in JSON"),
-        ("prints garbage", "head -c 100000 /dev/urandom", "the answer is not valid UTF-8"),
+        ("prints garbage", "head -c 100000 /dev/urandom", "the model's answer is not valid UTF-8"),
         ("prints nothing", "true", "operations: it is not a list of operations in JSON"),
-        ("reports an error", "echo '{\"is_error\":true,\"result\":\"limit reached\"}'", "the program reports an error: limit reached"),
+        ("reports an error", "echo '{\"is_error\":true,\"result\":\"limit reached\"}'", "the program reported an error: limit reached"),
         (
             "leaves the memory",
             "echo '{\"result\":\"[{\\\"action\\\":\\\"create\\\",\\\"path\\\":\\\"../x\\\",\\\"text\\\":\\\"x\\\"}]\"}'",

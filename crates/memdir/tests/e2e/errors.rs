@@ -119,5 +119,5 @@ fn the_reason_names_what_the_user_typed() {
     };
     refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line");
     refused(&["--only", "zz", "write", "q", "x"], "cannot write \"q\": the name is excluded by --only");
-    refused(&["chats", "--since", "soon"], "invalid date \"soon\": expected a date such as 2026-01-15 or 2026-01-15T10:00:00Z");
+    refused(&["chats", "--since", "soon"], "invalid date \"soon\": expected a date or time such as 2026-01-15 or 2026-01-15T10:00:00Z");
 }

@@ -94,7 +94,7 @@ fn what_differs_is_reported_and_kept_on_both_sides() {
     write(&team.desktop, "notes/deploy", "Always on a Friday.\n");
     write(&team.desktop, "notes/new", "Something else.\n");
     insta::assert_snapshot!(team.export(&team.desktop, &["--to-server", "URL"]), @"
-    conflict: notes/deploy differs; neither side was changed
+    conflict: notes/deploy differs on the server; neither copy was changed
     copied 1 memory from this machine to [URL] (0 unchanged, 1 conflict)
     -- exit 1
     ");
@@ -118,8 +118,8 @@ fn nothing_is_sent_if_one_memory_has_a_secret() {
     assert!(!shown.contains(&chats::token()), "{shown}");
     insta::assert_snapshot!(shown, @"
     -- stderr
-    error: nothing was sent: 1 secret: notes/key:2 (github-token)
-    hint: remove them from the memories, or allow them in the settings (secrets.allow)
+    error: nothing was sent: found 1 secret: notes/key:2 (github-token)
+    hint: remove them from the memories, or allow them with the setting `secrets.allow`
     -- exit 3
     ");
     assert!(!team.on_server("notes/a").contains("Harmless"));
@@ -140,7 +140,7 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @"
     -- stderr
     error: the server refused the request: missing or unknown bearer token (status 401); 0 memories were copied
-    hint: pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN
+    hint: pass a server token with --token-file FILE, or set MEMDIR_TEAM_TOKEN
     -- exit 3
     ");
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @r#"

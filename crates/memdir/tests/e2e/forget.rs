@@ -85,7 +85,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
       4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
     [HOME]/home/projects/other-[HASH]/visit.md  1 line
       1: On the way to Maple Street 12 there is a bakery.
-    history  13 recorded texts and names
+    history  13 recorded texts or names
     conversation claude-code/1af7fc5e-8455  1 turn
       I live in maple street 12.
     [HOME]/home/cues/x.jsonl
@@ -94,16 +94,16 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/plans/plan.md
     search indexes, vectors and caches  removed and rebuilt
     -- stderr
-    note: nothing was removed; remove all of this with: memdir forget --yes WORDS
+    note: nothing was removed; remove all of the above with: memdir forget --yes WORDS
     note: not reached: the git history of [HOME]/shop/.memdir
     note: not reached: the hosts' own transcripts, memories and caches
-    note: not reached: other machines, backups, exports, and the history of your shell
+    note: not reached: other machines, backups, exports and your shell history
     ");
     assert!(!files_with(&home.path("home"), &phrase).is_empty(), "a dry run removes nothing");
     assert_snapshot!(run_in(&home, "shop", &["forget", WORDS]), @"
     -- stderr
     error: forgetting needs confirmation, but standard input is not a terminal
-    hint: list the places with --dry-run, then add --yes; nothing was removed
+    hint: list what would be removed with --dry-run, then add --yes; nothing was removed
     -- exit 2
     ");
     let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
@@ -126,7 +126,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
       4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
     [HOME]/home/projects/other-[HASH]/visit.md  1 line
       1: On the way to Maple Street 12 there is a bakery.
-    history  13 recorded texts and names
+    history  13 recorded texts or names
     conversation claude-code/1af7fc5e-8455  1 turn
       I live in maple street 12.
     [HOME]/home/cues/x.jsonl
@@ -134,13 +134,13 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
     search indexes, vectors and caches  removed and rebuilt
-    forgot: 8 files of memories redacted, 13 recorded texts removed, 1 turn removed, 4 other files changed
-    verified: read [N] files again and made 2 searches; the words are gone
+    forgot: 8 memory files redacted, 13 recorded texts removed, 1 turn removed, 4 other files changed
+    verified: the words are gone (read [N] files again, ran 2 searches)
     receipt: [HOME]/home/forgotten/[TIME].json
     -- stderr
     note: not reached: the git history of [HOME]/shop/.memdir
     note: not reached: the hosts' own transcripts, memories and caches
-    note: not reached: other machines, backups, exports, and the history of your shell
+    note: not reached: other machines, backups, exports and your shell history
     ");
     for dir in ["home", "shop/.memdir", "other", ".cache/memdir"] {
         assert_eq!(files_with(&home.path(dir), &phrase), [""; 0], "{dir}");
@@ -161,7 +161,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     assert_snapshot!(run_in(&home, "shop", &["forget", "--yes", WORDS]), @"
     -- stderr
     error: the words were not found
-    hint: try fewer words; memdir search finds memories by meaning
+    hint: try fewer words, or search by meaning with: memdir search WORDS
     -- exit 1
     ");
 }
@@ -199,19 +199,20 @@ fn too_few_letters_and_read_only_memories_are_explained() {
     assert_snapshot!(home.run(&["forget", "--yes", "a"]), @"
     -- stderr
     error: invalid words: at least 3 letters or digits are needed; fewer match nearly every text
+    hint: pass the exact words to forget: memdir forget WORDS
     -- exit 2
     ");
     assert_snapshot!(home.run(&["forget", "--yes", "nowhere to be found"]), @"
     -- stderr
     error: the words were not found
-    hint: try fewer words; memdir search finds memories by meaning
+    hint: try fewer words, or search by meaning with: memdir search WORDS
     -- exit 1
     ");
     git(&home, "docs", &["init", "-q"]);
     fs::write(home.path("docs/x.md"), "The secret garden.\n").unwrap();
     home.configure(&format!("[[mounts]]\nname = \"docs\"\npath = {:?}\naccess = \"read-only\"\n", home.path("docs")));
     let output = run_in(&home, "work", &["forget", "--yes", "secret garden"]);
-    assert!(output.contains("docs/x.md") && output.contains("stays: ") && output.ends_with("-- exit 1\n"), "{output}");
+    assert!(output.contains("docs/x.md") && output.contains("kept: ") && output.ends_with("-- exit 1\n"), "{output}");
 }
 
 /// A turn of a transcript of Claude Code.
@@ -446,7 +447,7 @@ fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let phrase = Phrase::parse("wombatlemur").unwrap();
     assert!(!files_with(&home.path("home"), &phrase).is_empty());
     let forgot = home.run_bare(&["chats", "forget", "1af7"]);
-    assert!(forgot.contains("forgot 1 candidate in the inbox, which quoted only these conversations"), "{forgot}");
+    assert!(forgot.contains("forgot 1 candidate in the inbox that quoted only these conversations"), "{forgot}");
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
     // The key of a planted candidate is its name; a real one is a hash.
     let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());
@@ -491,7 +492,7 @@ fn what_is_packed_is_named_as_not_reached() {
     let (code, printed) = forget_json(&home, "shop", &[], WORDS);
     assert_eq!(code, Some(0), "{printed:#}");
     let named = printed["receipt"]["not_reached"].to_string();
-    assert!(named.contains("home/later/old.tar.gz, which is compressed; check it yourself"), "{named}");
+    assert!(named.contains("home/later/old.tar.gz, which is compressed; check the file yourself"), "{named}");
 }
 
 /// Other processes write while memdir forgets: what they were told is written is there, without the words.

@@ -267,7 +267,7 @@ fn help_is_a_command() {
     assert_snapshot!(home.run(&["help", "write", "notes"]), @r#"
     -- stderr
     error: unknown command "memdir write notes"
-    hint: see the commands with: memdir help
+    hint: list the commands with: memdir help
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["help", "raed", "--json"]), @r#"

@@ -31,7 +31,7 @@ fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a git repository
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
-    alternative: --dir PATH uses one directory as the whole memory
+    alternative: `--dir PATH` uses one directory as the whole memory
     -- stderr
     note: [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
     ");
@@ -81,7 +81,7 @@ fn a_bare_repository_has_no_team_memory() {
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a bare git repository
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
-    alternative: --dir PATH uses one directory as the whole memory
+    alternative: `--dir PATH` uses one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "shop", &["init", "--team"]), @"
     -- stderr

@@ -306,7 +306,7 @@ fn an_archive_is_an_error_with_a_hint() {
     insta::assert_snapshot!(home.run(&["import", home.path("export.zip").to_str().unwrap()]), @"
     -- stderr
     error: [HOME]/export.zip is a ZIP archive
-    hint: unpack it and import the directory or its conversations.json
+    hint: unpack it, then import the directory or its conversations.json
     -- exit 2
     ");
 }

@@ -169,14 +169,14 @@ fn one_project_of_claude_mem_can_be_imported() {
     observe(&owner, "blog", "decision", "Use Hugo", "x");
     owner.execute("UPDATE observations SET project = 'shop/worktree', merged_into_project = 'shop' WHERE project = 'shop'", []).unwrap();
     let printed = home.run(&["import", "claude-mem", &path, "--dry-run"]);
-    assert!(printed.contains("2 projects: blog (1), shop (1); import only one of them with: --from-project NAME"), "{printed}");
+    assert!(printed.contains("found 2 projects: blog (1), shop (1); import only one of them with: --from-project NAME"), "{printed}");
     let json = home.json(&["import", "claude-mem", &path, "--from-project", "shop"]);
     assert_eq!(json["memories"][0]["name"], "claude-mem/shop/decision/use-postgres", "{json}");
     assert_eq!(home.ok(&["list"]), "claude-mem/shop/decision/use-postgres\n");
     insta::assert_snapshot!(home.run(&["import", "notes.md", "--from-project", "shop"]), @"
     -- stderr
-    error: --from-project selects a project of claude-mem
-    hint: import its database with: memdir import claude-mem PATH --from-project NAME
+    error: --from-project can only be used with `claude-mem`
+    hint: import from claude-mem with: memdir import claude-mem PATH --from-project NAME
     -- exit 2
     ");
 }
@@ -225,7 +225,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     would import 3 memories, 0 duplicates, 0 skipped
     -- stderr
     note: [HOME]/old.db: observation 2 has no text and was skipped
-    note: 2 projects: ../../etc (1), shop (1); import only one of them with: --from-project NAME
+    note: found 2 projects: ../../etc (1), shop (1); import only one of them with: --from-project NAME
     ");
     for (name, bytes) in [
         ("empty.db", &b""[..]),
@@ -247,7 +247,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     ");
     insta::assert_snapshot!(home.run(&["import", "claude-mem"]), @"
     -- stderr
-    error: missing path after `claude-mem`: its database
+    error: missing path after `claude-mem`: expected the path of its database
     hint: for example: memdir import claude-mem ~/.claude-mem/claude-mem.db
     -- exit 2
     ");
@@ -345,7 +345,7 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     insta::assert_snapshot!(home.run(&["import", "basic-memory", &format!("{path}/people/Ada.md")]), @"
     -- stderr
     error: [HOME]/basic-memory/people/Ada.md is not a directory
-    hint: use the directory of the notes; `basic-memory project list` shows it
+    hint: pass the notes directory; find it with: basic-memory project list
     -- exit 2
     ");
 }

@@ -76,7 +76,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
-    note: decide with: memdir inbox review, or memdir inbox accept|merge|reject NAME
+    note: review with: memdir inbox review, or memdir inbox accept|merge|reject NAME
     "#);
     assert_snapshot!(run(&home, &["inbox", "show", "feedback/no-force-push"]), @r#"
     inbox/feedback/no-force-push  you stopped an action, [AGE]
@@ -128,7 +128,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     "#);
     assert_snapshot!(run(&home, &["inbox", "review"]), @"
     -- stderr
-    error: a review needs a terminal
+    error: `memdir inbox review` requires a terminal
     hint: list the candidates with `memdir inbox`, then run: memdir inbox accept|merge|reject NAME
     -- exit 2
     ");
@@ -631,7 +631,7 @@ fn a_sync_finds_candidates_of_the_project() {
     home.configure("[chats]\non = true\n");
     transcript(&home, "s", &["Fix the login.", REQUEST]);
     assert_snapshot!(home.run_bare(&["chats", "sync"]), @"
-    synced 4 turns in 1 conversation; 1 archived
+    synced 4 turns in 1 conversation; 1 in the archive
     1 new candidate in the inbox; review with: memdir inbox
     ");
     assert!(run(&home, &["inbox"]).contains("rounded per line"));
@@ -643,13 +643,13 @@ fn bad_names_have_a_hint_and_a_candidate_is_decided_about_once() {
     assert_snapshot!(home.run_bare(&["inbox", "accept", "notes/deploy", "--as", "inbox/other"]), @r#"
     -- stderr
     error: name "inbox/other" is in the inbox, so the candidate would not become a memory
-    hint: omit --as, or use a name outside of the inbox
+    hint: omit --as, or use a name outside the inbox
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["inbox", "merge", "notes/deploy", "inbox/feedback/no-force-push"]), @r#"
     -- stderr
     error: invalid into: "inbox/feedback/no-force-push" is a candidate, not a memory
-    hint: name a memory; list them with: memdir list
+    hint: pass a memory name; list the memories with: memdir list
     -- exit 2
     "#);
     assert_snapshot!(home.run_bare(&["inbox", "accept", "notes/deploy", "inbox/notes/deploy"]), @"accepted inbox/notes/deploy as notes/deploy (undo: memdir undo [ID])");
@@ -754,7 +754,7 @@ fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
     assert_snapshot!(by_agent, @r"
     -- stderr
     error: only a person can accept a change to a rule, but an agent is running this command (CLAUDECODE is set)
-    hint: run it yourself in a terminal: memdir inbox accept inbox/push
+    hint: run the command yourself in a terminal: memdir inbox accept inbox/push
     -- exit 2
     ");
     // Neither does the tool, nor `--all`, which a person may type without having read it.

@@ -37,7 +37,7 @@ fn a_team_memory_in_a_repository() {
     fs::create_dir_all(home.path("work/.git")).unwrap();
     assert_snapshot!(home.run_bare(&["init", "--team"]), @"
     created [HOME]/work/.memdir with MEMORY.md
-    next: memdir write team/NAME TEXT, then git add .memdir to share it
+    next: memdir write team/NAME TEXT; share it with: git add .memdir
     ");
     assert_snapshot!(fs::read_to_string(home.path("work/.memdir/.gitattributes")).unwrap(), @"
     MEMORY.md merge=union

@@ -57,12 +57,12 @@ fn standard_input_is_read_once() {
 #[test]
 fn an_empty_standard_input_is_not_a_text() {
     let home = Home::new();
-    assert_snapshot!(home.run_with(&["write", "a", "-"], ""), @"
+    assert_snapshot!(home.run_with(&["write", "a", "-"], ""), @r#"
     -- stderr
-    error: no text for a
-    hint: pass it with: memdir write a TEXT; or use --file or standard input
+    error: missing text for "a"
+    hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
-    ");
+    "#);
     assert_snapshot!(home.run_with(&["log", "-"], "\n"), @"
     -- stderr
     error: entry is empty

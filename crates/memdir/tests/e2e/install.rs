@@ -77,8 +77,8 @@ fn yes_asks_nothing_and_all_without_it_needs_a_terminal() {
     let shown = home.run_bare(&["install", "--all"]);
     insta::assert_snapshot!(shown, @"
     -- stderr
-    error: --all needs confirmation, but standard input is not a terminal; --all would install in claude-code, codex, gemini, vscode, opencode, zed
-    hint: add --yes, or --dry-run to show the changes; no file was changed
+    error: installing in claude-code, codex, gemini, vscode, opencode, zed needs confirmation, but standard input is not a terminal
+    hint: add --yes to install, or --dry-run to show the changes; no file was changed
     -- exit 2
     ");
     let output = home.bare(&["install", "--yes", "--json"]).output().unwrap();
@@ -109,7 +109,7 @@ fn the_user_is_asked_and_the_answer_is_parsed() {
 #[test]
 fn past_conversations_are_mentioned_or_turned_on() {
     let home = Home::new();
-    let note = "note: past conversations with agents can be searched too; turn this on with: memdir chats on\n";
+    let note = "note: memdir can also search past conversations with agents; turn this on with: memdir chats on\n";
     assert!(home.run_bare(&["install", "zed"]).contains(note));
     assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are now kept"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
@@ -468,7 +468,7 @@ fn a_plugin_is_seen_and_not_doubled() {
       ok  mount user/: [HOME]/home/user (created when needed)
     Claude Code
       ok  plugin: enabled in [HOME]/.claude/settings.json
-      note its own auto memory: on together with memdir, so two memories instruct the agent
+      note its own auto memory: on alongside memdir, so the agent gets instructions from two memories
           choose with: memdir install claude-code --auto-memory replace|share|both
     Gemini CLI
       ok  extension: enabled in [HOME]/.gemini/extensions/memdir/gemini-extension.json
@@ -493,7 +493,7 @@ fn a_plugin_is_seen_and_not_doubled() {
     let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
     assert_eq!(output.status.code(), Some(1), "{shown}");
     assert!(
-        shown.contains("bad plugin: enabled in [HOME]/.claude/plugins/installed_plugins.json in addition to memdir install"),
+        shown.contains("bad plugin: enabled in [HOME]/.claude/plugins/installed_plugins.json in addition to `memdir install`"),
         "{shown}"
     );
     edit(&home, ".claude/settings.json", |value| value["enabledPlugins"] = serde_json::json!({ "memdir@memdir": false }));
@@ -518,7 +518,7 @@ fn hooks_that_codex_does_not_trust_yet_are_named() {
       ok  [HOME]/.codex/hooks.json: hooks.SessionEnd: no output […]
       ok  [HOME]/.codex/hooks.json: hooks.PreCompact: no output […]
       note hooks: not trusted yet, so Codex CLI does not run them: SessionStart, UserPromptSubmit, PreToolUse, Stop, SessionEnd, PreCompact
-          start codex, open /hooks and press t to trust them
+          start `codex`, open `/hooks` and press `t` to trust them
       ok  its own memories: off by default
     ");
     let hooks = home.path(".codex/hooks.json").display().to_string();

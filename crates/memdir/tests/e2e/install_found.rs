@@ -49,8 +49,8 @@ fn install_prints_what_it_found_with_a_command_for_each() {
     insta::assert_snapshot!(found, @"
       2 conversations of Claude Code: memdir chats on
       2 memories (Claude Code's auto memory of this project): memdir adopt claude
-      2 observations and 0 session summaries of claude-mem: memdir import claude-mem [HOME]/.claude-mem/claude-mem.db
-      1 note of basic-memory: memdir import basic-memory [HOME]/basic-memory
+      2 observations and 0 session summaries in claude-mem: memdir import claude-mem [HOME]/.claude-mem/claude-mem.db
+      1 note in basic-memory: memdir import basic-memory [HOME]/basic-memory
       1 dead reference in memories: memdir --home [HOME]/home check
       1 dead reference in memories (Claude Code's auto memory of this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
       1 secret in memories (Claude Code's auto memory of this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
@@ -106,12 +106,12 @@ fn candidates_are_counted_before_and_after_conversations_are_archived() {
     let home = Home::new();
     ask_to_remember(&home);
     let shown = home.run_bare(&["install", "claude-code"]);
-    assert!(shown.contains("1 candidate for memories in conversations of Claude Code: memdir chats on"), "{shown}");
+    assert!(shown.contains("1 memory candidate in Claude Code conversations: memdir chats on"), "{shown}");
     assert!(!home.path("home/inbox").exists() && !home.path("home/chats").exists(), "nothing is kept by counting");
     home.bare(&["chats", "on"]).output().unwrap();
     home.bare(&["chats", "sync"]).output().unwrap();
     let shown = home.run_bare(&["install", "claude-code"]);
-    assert!(shown.contains("1 candidate in the inbox of this project: memdir inbox") && !shown.contains("candidate for"), "{shown}");
+    assert!(shown.contains("1 candidate in this project's inbox: memdir inbox") && !shown.contains("memory candidate"), "{shown}");
     let other = Home::new();
     ask_to_remember(&other);
     other.configure("[inbox]\non = false\n");
@@ -131,11 +131,11 @@ fn on_a_terminal_what_was_found_is_offered() {
     let (shown, code) = install("y\nn\nn\nn\n");
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("Archive and index 3 conversations of Claude Code? [y/N]"), "{shown}");
-    assert!(!shown.contains("Mount in place"), "the question about its own memory has decided that: {shown}");
+    assert!(!shown.contains("Mount read-only"), "the question about its own memory has decided that: {shown}");
     assert!(shown.contains("3 conversations of Claude Code: memdir chats sync"), "what is declined stays in the list: {shown}");
     let (shown, code) = install("y\ny\ny\ny\n");
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("synced 4 turns in 3 conversations; 3 archived; 1 new candidate in the inbox"), "{shown}");
+    assert!(shown.contains("synced 4 turns in 3 conversations; 3 in the archive; 1 new candidate in the inbox"), "{shown}");
     assert!(home.run_bare(&["inbox"]).contains("invoices are numbered per country"));
 }
 

@@ -86,8 +86,8 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     let before = files(&home);
     insta::assert_snapshot!(install(&["--scope", "project", "--token-file", file.to_str().unwrap()]), @"
     -- stderr
-    error: a token must not be in the settings of a project, which may be committed
-    hint: use --token-env NAME, or omit the token to sign in from the host
+    error: --token-file cannot be used with --scope project, because project settings may be committed
+    hint: use --token-env NAME, or omit --token-file and sign in from the host
     -- exit 2
     ");
     let shown = install(&["--token-file", file.to_str().unwrap(), "--dry-run"]);
@@ -96,7 +96,7 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     insta::assert_snapshot!(install(&["--scope", "project", "--token-env", "TEAM_TOKEN"]), @"
     Claude Code (project): done
       [HOME]/work/.mcp.json created
-      Set TEAM_TOKEN to your token in the environment of Claude Code. Start a new session; /mcp lists memdir.
+      Set TEAM_TOKEN to your token in Claude Code's environment. Start a new session; /mcp lists memdir.
     ");
     insta::assert_snapshot!(fs::read_to_string(home.path("work/.mcp.json")).unwrap().replace(&url, "[URL]"), @r#"
     {
@@ -130,7 +130,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     insta::assert_snapshot!(install(&["zed", "--server", &url, "--token-env", "TEAM_TOKEN"]), @"
     -- stderr
     error: Zed cannot read a token from an environment variable
-    hint: use --token-file FILE, or omit the token to sign in; no file was changed
+    hint: use --token-file FILE, or omit --token-env and sign in from the host; no file was changed
     -- exit 2
     ");
     insta::assert_snapshot!(install(&["codex", "--server", "http://memory.example.org"]), @r#"
@@ -141,7 +141,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     "#);
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-env", "a b"]), @r#"
     -- stderr
-    error: "a b" is not the name of an environment variable
+    error: "a b" is not a valid environment variable name
     hint: use a name such as MEMDIR_TEAM_TOKEN
     -- exit 2
     "#);
@@ -154,8 +154,8 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     fs::write(&file, "mdt_0000000000000000000000").unwrap();
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-file", file.to_str().unwrap()]), @"
     -- stderr
-    error: the server does not accept the token: missing or unknown bearer token
-    hint: ask its operator for another token; no file was changed
+    error: the server rejected the token: missing or unknown bearer token
+    hint: ask the server's operator for another token; no file was changed
     -- exit 1
     ");
     let typed = feed(&mut home.bare(&["install", "codex", "--server", &url, "--token-file", "-"]), b"short\n");
@@ -181,5 +181,5 @@ fn a_server_that_is_gone_or_refuses_is_reported() {
     let [(level, seen)] = &doctor(&home)[..] else { panic!() };
     assert!(level == "bad" && seen.starts_with(&format!("cannot be reached: {url}: ")), "{seen}");
     let again = home.run_bare(&["install", "gemini", "--server", &url, "--token-file", file.to_str().unwrap()]);
-    assert!(again.contains("the server cannot be reached now: ") && again.contains("memdir doctor"), "{again}");
+    assert!(again.contains("cannot reach the server: ") && again.contains("memdir doctor"), "{again}");
 }

@@ -263,14 +263,14 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     MEMORY.md: links to c.md, which does not exist
     MEMORY.md (line 10): links to gone.md, which does not exist
     -- stderr
-    note: remove the lines of missing files with: memdir entrypoint --repair
+    note: remove the lines for missing files with: memdir entrypoint --repair
     -- exit 1
     ");
     assert_snapshot!(home.run(&["check", "--fix"]), @"
     MEMORY.md:7: dead-line: links to c.md, which does not exist
     MEMORY.md:8: dead-line: links to gone.md, which does not exist
     b.md: type: no type; set it to user, feedback, project or reference
-    a.md: removed from the entrypoint, because it does not exist
+    a.md: removed from the entrypoint, because the file does not exist
     2 files: 2 errors, 1 suggestion
     -- stderr
     note: undo the repair with: memdir undo [ID]
@@ -279,7 +279,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     ");
     home.ok(&["undo"]);
     assert_snapshot!(home.run(&["entrypoint", "--repair"]), @"
-    MEMORY.md: removed a.md, which does not exist
+    MEMORY.md: removed the line for a.md, which does not exist
     MEMORY.md (line 7): links to c.md, which does not exist
     MEMORY.md (line 8): links to gone.md, which does not exist
     undo the repair with: memdir undo [ID]
@@ -328,7 +328,7 @@ fn a_file_renamed_by_hand_has_one_line() {
     d.md: type: no type; set it to user, feedback, project or reference
     topic/c.md: type: no type; set it to user, feedback, project or reference
     topic/c.md: added to the entrypoint
-    c.md: removed from the entrypoint, because it does not exist
+    c.md: removed from the entrypoint, because the file does not exist
     5 files: 0 errors, 4 suggestions
     -- stderr
     note: undo the repair with: memdir undo [ID]
@@ -433,21 +433,21 @@ fn what_memdir_writes_ends_with_a_newline() {
 #[test]
 fn an_empty_text_is_refused() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["write", "a", ""]), @"
+    assert_snapshot!(home.run(&["write", "a", ""]), @r#"
     -- stderr
-    error: no text for a
-    hint: pass it with: memdir write a TEXT; or use --file or standard input
+    error: missing text for "a"
+    hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
-    ");
-    assert_snapshot!(home.run_with(&["write", "a", "-"], " \n\t"), @"
+    "#);
+    assert_snapshot!(home.run_with(&["write", "a", "-"], " \n\t"), @r#"
     -- stderr
-    error: no text for a
-    hint: pass it with: memdir write a TEXT; or use --file or standard input
+    error: missing text for "a"
+    hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
-    ");
+    "#);
     home.ok(&["write", "a", "one"]);
     for args in [&["--append"][..], &["--replace"]] {
-        assert!(home.run(&[&["write", "a", " "], args].concat()).contains("no text for a"));
+        assert!(home.run(&[&["write", "a", " "], args].concat()).contains("missing text for \"a\""));
     }
     let mut talk = Talk::begin(&home, &[], REVISION);
     let refused = talk.call("memory_write", json!({ "path": "b", "content": " \n" }));

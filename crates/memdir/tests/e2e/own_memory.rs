@@ -80,8 +80,8 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-elsewhere/memory; in that project, import with: memdir import [HOME]/.claude/projects/-elsewhere/memory
-    note: past conversations with agents can be searched too; turn this on with: memdir chats on
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-elsewhere/memory
+    note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus","autoMemoryEnabled":false}"#);
     assert_eq!(read(&home, "work/.claude/settings.local.json"), "{ \"permissions\": {} }");
@@ -107,9 +107,9 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     assert!(!run(&home, &["install", "claude-code", "--auto-memory", "replace"]).contains("imported"));
     let undone = home.run_bare(&["undo"]);
     assert!(undone.starts_with("undid ") && list(&home).is_empty(), "one change: {undone}");
-    assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import with")).collect::<Vec<_>>().join("\n"), @"
-    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE]: not in memdir, and not read by Claude Code
-        import with: memdir import [HOME]/[CLAUDE]
+    assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import the directory with")).collect::<Vec<_>>().join("\n"), @"
+    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE], neither in memdir nor read by Claude Code
+        import the directory with: memdir import [HOME]/[CLAUDE]
     ");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(files(&home), before);
@@ -131,7 +131,7 @@ fn replace_imports_the_memories_of_other_projects_too() {
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: imported 1 memory from [HOME]/.claude/projects/[SHOP]/memory (undo in [HOME]/shop: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-elsewhere/memory; in that project, import with: memdir import [HOME]/.claude/projects/-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-elsewhere/memory
     ");
     let list = || String::from_utf8(home.bare(&["list"]).current_dir(home.path("shop")).output().unwrap().stdout).unwrap();
     assert_eq!(list(), "price\n");
@@ -152,7 +152,7 @@ fn share_points_the_auto_memory_at_this_projects_directory() {
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: past conversations with agents can be searched too; turn this on with: memdir chats on
+    note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus"}"#);
     assert_snapshot!(settings(&home, "work/.claude/settings.local.json"), @r#"{"permissions":{},"autoMemoryDirectory":"[HOME]/home/projects/[ID]"}"#);
@@ -189,12 +189,12 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
       Start a new session; /mcp lists memdir.
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
-    note: past conversations with agents can be searched too; turn this on with: memdir chats on
+    note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus"}"#);
     assert_eq!(list(&home), "", "Claude Code still reads them");
     let own: Vec<String> = run(&home, &["doctor"]).lines().filter(|line| line.contains("auto memory")).map(str::to_owned).collect();
-    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on together with memdir (--auto-memory both); the agent is asked to save to memdir");
+    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on alongside memdir (--auto-memory both); the agent is asked to save to memdir");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(files(&home), before);
 }
@@ -215,7 +215,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
         let output = home.bare(&["doctor"]).output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{shown}");
-        let note = "  note its own auto memory: on together with memdir, so two memories instruct the agent\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
+        let note = "  note its own auto memory: on alongside memdir, so the agent gets instructions from two memories\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
     }
     home.bare(&["uninstall", "--all"]).output().unwrap();
@@ -329,7 +329,7 @@ fn a_person_is_asked_and_a_dry_run_shows_everything() {
       replace  turn it off; memdir is the only memory (recommended)
       share    make it use memdir's directory, in this project
       both     keep it; the agent is asked to save to memdir
-    [Enter: replace] Keep past conversations with agents on this machine, and search them? [y/N]
+    [Enter: replace] Keep past conversations with agents on this machine and search them? [y/N]
     ");
     assert!(settings(&home, ".claude/settings.json").contains("\"autoMemoryEnabled\":false"), "replace is recommended");
     let (shown, _) = ask(&home, &["install", "claude-code"], "\n");
@@ -351,7 +351,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     assert_snapshot!(run(&home, &["install", "codex", "--auto-memory", "share"]), @"
     -- stderr
     error: Codex CLI cannot use memdir's directory for its memories
-    hint: use --auto-memory replace or both; no file was changed
+    hint: use `--auto-memory replace` or `--auto-memory both`; no file was changed
     -- exit 2
     ");
     assert_snapshot!(run(&home, &["install", "cursor", "--auto-memory", "replace"]), @"
@@ -378,7 +378,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 1 memory from [HOME]/.codex/memories (undo: memdir undo [ID])
-    note: past conversations with agents can be searched too; turn this on with: memdir chats on
+    note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     let config = read(&home, ".codex/config.toml");
     assert!(config.starts_with("model = \"gpt\"\r\n\r\n[features]\r\nmemories = false # mine\r\n"), "{config}");
@@ -415,7 +415,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     let shown = run(&home, &["doctor", "gemini"]);
     let (_, private) = shown.split_once("  note Gemini CLI's private memory").unwrap_or_else(|| panic!("{shown}"));
     assert_snapshot!(private, @"
-    of this project: 1 memory in [HOME]/.gemini/tmp/work/memory, which no setting of Gemini CLI turns off
+    of this project: 1 memory in [HOME]/.gemini/tmp/work/memory; Gemini CLI has no setting that turns this memory off
          mount it with: memdir adopt gemini
     ");
     let installed = files(&home);
@@ -430,7 +430,7 @@ fn as_auto_memory_follows_the_same_path() {
     assert_snapshot!(run(&home, &["adopt", "--as-auto-memory", "--scope", "project"]), @"
     Claude Code (project): done
       [HOME]/work/.claude/settings.local.json changed, backup: settings.local.json.[BACKUP]
-      From its next session, Claude Code uses memdir's directory; undo with: memdir uninstall claude-code
+      From its next session, Claude Code uses memdir's directory for its memory; undo with: memdir uninstall claude-code
     -- stderr
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
     ");

@@ -263,7 +263,7 @@ fn a_taken_port_is_an_error_with_a_next_step() {
     insta::assert_snapshot!(told, @r"
     -- stderr
     error: cannot listen on 127.0.0.1:[PORT]: Address already in use (os error 98)
-    hint: choose another port with --port, or omit it to use a free port
+    hint: choose another port with --port, or omit --port to use a free port
     -- exit 3
     ");
 }

@@ -196,7 +196,7 @@ fn nothing_is_renamed_if_one_of_several_cannot_be() {
     assert_snapshot!(home.run(&["rename", "a", "notes/b", "new"]), @r#"
     -- stderr
     error: "new" is not a topic
-    hint: end the name of a topic with /: new/
+    hint: end a topic's name with `/`, as in new/
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["rename", "a", "notes/", "new/"]), @r#"
@@ -208,7 +208,7 @@ fn nothing_is_renamed_if_one_of_several_cannot_be() {
     assert_snapshot!(home.run(&["rename", "notes", "new"]), @r#"
     -- stderr
     error: memory "notes" not found
-    hint: to rename a topic, end both names with /
+    hint: to rename a topic, end both names with `/`
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["rename", "notes/", "notes/"]), @"

@@ -58,13 +58,13 @@ fn past_conversations_are_run_against_todays_memory() {
     let since = ["replay", "--since", "2026-08-01"];
     assert_snapshot!(home.run_bare(&since), @"
     3 conversations, 6 messages, 1 tool call
-    recall: 3 messages with 3 memories recalled, 219 tokens (36 per message)
-    rules: fired at 1 tool call (hold 1), 73 tokens
+    recall: 3 memories recalled for 3 messages, 219 tokens (36 per message)
+    rules: fired on 1 tool call (hold 1), 73 tokens
     2 candidates (remember 2): 1 already saved, 0 caught by a rule
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory not needed by any of these conversations
+    1 memory not needed in any of these conversations
     ");
     assert_snapshot!(home.run_bare(&[&since, ["--explain"].as_slice()].concat()), @"
     chats/claude-code/b2.md:15-17  Is the harbour ferry late?
@@ -76,13 +76,13 @@ fn past_conversations_are_run_against_todays_memory() {
     claude-code/a1  Bash: git push
       push holds
     3 conversations, 6 messages, 1 tool call
-    recall: 3 messages with 3 memories recalled, 219 tokens (36 per message)
-    rules: fired at 1 tool call (hold 1), 73 tokens
+    recall: 3 memories recalled for 3 messages, 219 tokens (36 per message)
+    rules: fired on 1 tool call (hold 1), 73 tokens
     2 candidates (remember 2): 1 already saved, 0 caught by a rule
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory not needed by any of these conversations
+    1 memory not needed in any of these conversations
     ");
     let json: Value = serde_json::from_str(&ok(&home, &[&since, ["--json"].as_slice()].concat())).unwrap();
     assert_eq!((json["messages"].as_u64(), json["unused_memories"].as_u64()), (Some(6), Some(1)), "{json:#}");
@@ -115,11 +115,11 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     let home = machine();
     assert_snapshot!(home.run_bare(&["replay", "--since", "2027-01-01"]), @"
     0 conversations, 0 messages, 0 tool calls
-    recall: 0 messages with 0 memories recalled, 0 tokens (0 per message)
-    rules: fired at 0 tool calls, 0 tokens
-    3 memories not needed by any of these conversations
+    recall: 0 memories recalled for 0 messages, 0 tokens (0 per message)
+    rules: fired on 0 tool calls, 0 tokens
+    3 memories not needed in any of these conversations
     -- stderr
-    note: no archived conversations of this project; import them with: memdir chats sync
+    note: no archived conversations to replay; import them with: memdir chats sync
     ");
     assert_snapshot!(home.run_bare(&["replay", "--since", "soon"]), @r#"
     -- stderr
@@ -129,9 +129,9 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     let off = Home::new();
     assert_snapshot!(off.run_bare(&["replay"]), @"
     0 conversations, 0 messages, 0 tool calls
-    recall: 0 messages with 0 memories recalled, 0 tokens (0 per message)
-    rules: fired at 0 tool calls, 0 tokens
-    0 memories not needed by any of these conversations
+    recall: 0 memories recalled for 0 messages, 0 tokens (0 per message)
+    rules: fired on 0 tool calls, 0 tokens
+    0 memories not needed in any of these conversations
     -- stderr
     note: chats are off, so there is nothing to replay; turn them on with: memdir chats on
     ");

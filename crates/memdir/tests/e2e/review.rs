@@ -177,7 +177,7 @@ fn every_write_of_the_rest_api_is_answered_with_its_proposal() {
     assert_eq!(problem["detail"], "memory \"tests\" has changed since the change was proposed");
     assert_eq!(problem["hint"], "Reject the proposal, or make the change yourself.");
     let shown = reviewed.review(rita, &["show", proposal["id"].as_str().unwrap()]);
-    assert!(shown.contains("\ntests has changed since; the proposal cannot be accepted\n"), "{shown}");
+    assert!(shown.contains("\ntests has changed since the proposal was made; the proposal cannot be accepted\n"), "{shown}");
     assert!(call(web, ada, "memory_read", json!({ "path": "tests" })).contains("Rita's."));
     assert_eq!(reviewed.open(), proposal["id"].as_str().unwrap());
     reviewed.team.check_sequences();
@@ -209,12 +209,12 @@ fn a_reviewer_decides_at_the_command_line() {
 
     -- stderr
     error: project "bank" not found
-    hint: add it with: memdir admin project add bank --tenant acme
+    hint: add the project with: memdir admin project add bank --tenant acme
     -- exit 1
 
     -- stderr
-    error: "people/ada" cannot be under review
-    hint: name a project or a group, such as projects/shop or groups/backend
+    error: review is not available for "people/ada"
+    hint: pass a project or a group, such as projects/shop or groups/backend
     -- exit 2
     "#);
     call(web, ada, "memory_write", json!({ "path": "deploy", "content": "Only on Tuesdays.", "mode": "replace" }));
@@ -251,7 +251,7 @@ fn a_reviewer_decides_at_the_command_line() {
 
     -- stderr
     error: cannot accept the proposal: the server refused the request: only a reviewer can accept or reject proposals (status 403)
-    hint: pass the token of a reviewer with --token-file FILE, or set MEMDIR_TEAM_TOKEN
+    hint: pass a reviewer's token with --token-file FILE, or set MEMDIR_TEAM_TOKEN
     -- exit 1
 
     accepted [ID] (write deploy)

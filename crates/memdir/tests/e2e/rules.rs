@@ -458,7 +458,7 @@ fn only_a_person_decides() {
     assert_snapshot!(home.tell(&[], output), @"
     -- stderr
     error: only a person can accept a rule, but an agent is running this command (CLAUDECODE is set)
-    hint: run it yourself in a terminal: memdir rules accept push
+    hint: run the command yourself in a terminal: memdir rules accept push
     -- exit 2
     ");
     assert_snapshot!(home.run_bare(&["rules", "accept", "psh", "--yes"]), @r#"
@@ -508,7 +508,7 @@ fn rules_are_listed_with_what_they_do() {
               tell                       path migrations/
               hold                       command psql
     -- stderr
-    note: ask and deny take effect after you accept the text with: memdir rules accept publish
+    note: `ask` and `deny` take effect after you accept the rule with: memdir rules accept publish
     ");
     let output = home.bare(&["rules", "--json"]).output().unwrap();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -551,9 +551,9 @@ fn a_recall_of_an_action_explains_its_rules() {
     </memory>
     </recalled-memories>
     -- stderr
-    note: no does nothing: you rejected it; the action mentions "push" (no.md:2)
-    note: push holds: the first such action of a conversation does not run, and the model reads the rule instead; the command matches "git push*" (push.md:4); for deny, run: memdir rules accept push
-    note: sign tells: the action runs, and the model reads the rule with its result; the action mentions "push" (sign.md:2)
+    note: no has no effect: you rejected it; the action mentions "push" (no.md:2)
+    note: push holds: the first such action in a conversation does not run, and the model reads the rule instead; the command matches "git push*" (push.md:4); to enable `deny`, run: memdir rules accept push
+    note: sign tells: the action runs, and the model reads the rule with the result; the action mentions "push" (sign.md:2)
     "#);
     let output = home.bare(&["recall", "--action", "--command", "git push", "--json"]).output().unwrap();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -672,7 +672,7 @@ fn the_doctor_names_the_rules_that_hold() {
     write(&home, "sql", "---\nwhen: {path: '*.sql'}\n---\nMigrations are reviewed.\n");
     let report = home.run_bare(&["doctor"]);
     let line = report.lines().find(|line| line.contains(" rules: ")).unwrap_or(&report);
-    assert_snapshot!(line, @"  ok  rules: holding the first matching command of a conversation (the default; `strength: tell` only shows the rule): push; with an explicit strength: tag; list them with: memdir rules");
+    assert_snapshot!(line, @"  ok  rules: hold the first matching command of a conversation (the default; to only show a rule, set `strength: tell`): push; have an explicit strength: tag; list them with: memdir rules");
 }
 
 /// Runs opencode's plugin as opencode does: the first command fails with the rule, the second has it in its result.

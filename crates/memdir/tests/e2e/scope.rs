@@ -53,9 +53,9 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH]  [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
     user/  [HOME]/home/user  the user's memory, in all projects
-    alternative: --dir PATH uses one directory as the whole memory
-    alternative: memdir init --team creates a memory to share through this repository
-    alternative: worktrees = "separate" uses a separate memory for this worktree
+    alternative: `--dir PATH` uses one directory as the whole memory
+    alternative: `memdir init --team` creates a memory to share through this repository
+    alternative: `worktrees = "separate"` uses a separate memory for this worktree
     "#);
     home.configure("worktrees = \"separate\"\n");
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"");
@@ -71,8 +71,8 @@ fn where_shows_what_is_in_effect_and_why() {
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH] (not created yet)  [HOME]/shop is a git repository
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
-    alternative: --dir PATH uses one directory as the whole memory
-    alternative: memdir init --team creates a memory to share through this repository
+    alternative: `--dir PATH` uses one directory as the whole memory
+    alternative: `memdir init --team` creates a memory to share through this repository
     ");
     run_in(&home, "shop", &["init", "--team"]);
     assert_snapshot!(run_in(&home, "shop", &["where", "--agent", "reviewer"]), @"
@@ -82,21 +82,21 @@ fn where_shows_what_is_in_effect_and_why() {
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     team/  [HOME]/shop/.memdir  the repository has a .memdir directory
     agent/reviewer/  [HOME]/home/agents/reviewer (not created yet)  --agent selects the agent
-    alternative: --dir PATH uses one directory as the whole memory
+    alternative: `--dir PATH` uses one directory as the whole memory
     ");
     assert_snapshot!(run_in(&home, "plain", &["where"]), @"
     project plain-[HASH]: [HOME]/plain is not in a git repository, so the directory itself is the project
     mount  directory  why
     (project)  [HOME]/home/projects/plain-[HASH] (not created yet)  [HOME]/plain is not in a git repository, so the directory itself is the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
-    alternative: --dir PATH uses one directory as the whole memory
-    alternative: git init creates a repository, whose directories share one memory
+    alternative: `--dir PATH` uses one directory as the whole memory
+    alternative: `git init` creates a repository, whose directories share one memory
     ");
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
     (root)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
-    alternative: without --dir and MEMDIR_DIR, the memory of this project is used
+    alternative: without --dir and MEMDIR_DIR, memdir uses this project's memory
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
     project named: [HOME]/shop is a git repository
@@ -104,7 +104,7 @@ fn where_shows_what_is_in_effect_and_why() {
     (project)  [HOME]/home/projects/named (not created yet)  --project selects the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     team/  [HOME]/shop/.memdir  the repository has a .memdir directory
-    alternative: --dir PATH uses one directory as the whole memory
+    alternative: `--dir PATH` uses one directory as the whole memory
     ");
     assert!(!home.path("home/projects/named").exists(), "looking makes nothing");
 }
@@ -236,15 +236,15 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
     user/  [HOME]/home/user  the user's memory, in all projects
     shop-[HASH] has the same remote or first commit; use its memory with: memdir projects adopt shop-[HASH]
-    alternative: --dir PATH uses one directory as the whole memory
-    alternative: memdir init --team creates a memory to share through this repository
+    alternative: `--dir PATH` uses one directory as the whole memory
+    alternative: `memdir init --team` creates a memory to share through this repository
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects"]), @"
     project  state  memories  directory
     moved-[HASH]  here  0  [HOME]/moved
     shop-[HASH]  orphan  1  [HOME]/shop
     -- stderr
-    note: the directory of an orphan project no longer exists; use its memory with: memdir projects adopt ID
+    note: an orphan project's directory no longer exists; use the project's memory with: memdir projects adopt ID
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] now uses the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
@@ -315,7 +315,7 @@ fn merging_moves_every_memory_and_loses_none() {
     }
     let (from, into) = (id_in(&home, "shop"), id_in(&home, "other"));
     assert_snapshot!(run_in(&home, "other", &["projects", "merge", &from, &into]), @"
-    renamed both to shop-[HASH]/both, because the name is in use
+    renamed both to shop-[HASH]/both, because the name was in use
     moved 2 memories from shop-[HASH] to other-[HASH]
     ");
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
@@ -438,7 +438,7 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     mount  directory  why
     (root)  [HOME]/memory  MEMDIR_DIR: the whole memory
     team/  [HOME]/memory/team  the directory has a team folder
-    alternative: without --dir and MEMDIR_DIR, the memory of this project is used
+    alternative: without --dir and MEMDIR_DIR, memdir uses this project's memory
     ");
     assert_snapshot!(home.run(&["list"]), @"
     own
@@ -642,7 +642,7 @@ fn a_mistyped_project_is_an_error_and_creates_nothing() {
     assert_snapshot!(run_in(&home, "plain", &["write", "a", "x", "--project", "warehuose"]), @r#"
     -- stderr
     error: project "warehuose" not found
-    hint: did you mean warehouse?
+    hint: did you mean "warehouse"?
     -- exit 2
     "#);
     assert_snapshot!(run_in(&home, "plain", &["list", "--project", "shop"]), @r#"

@@ -103,7 +103,7 @@ fn a_batch_prints_one_line_per_query() {
     assert_eq!((&lines[1]["id"], &lines[1]["results"]), (&json!("b"), &json!([])));
     assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{}"), @r#"
     -- stderr
-    error: invalid line 1 of the batch: no query; expected {"id": …, "query": "…"}
+    error: invalid batch line 1: missing query; expected {"id": …, "query": "…"}
     -- exit 2
     "#);
 }

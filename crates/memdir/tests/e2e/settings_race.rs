@@ -67,7 +67,7 @@ fn tokens_in_an_inline_array_are_added_and_revoked() {
     home.configure(&format!("tokens = [{{ person = \"ada\", hash = \"{hash}\" }}] # mine\n"));
     home.bare(&["token", "add", "bob"]).output().unwrap();
     assert_eq!(token_ids(&home).len(), 2);
-    assert_eq!(home.run_bare(&["token", "revoke", "abababab"]), "revoked token abababab of ada\n");
+    assert_eq!(home.run_bare(&["token", "revoke", "abababab"]), "revoked ada's token abababab\n");
     let listed = json_of(&home, &["token", "list"]);
     assert_eq!((listed["tokens"].as_array().unwrap().len(), &listed["tokens"][0]["person"]), (1, &json!("bob")));
 }

@@ -252,8 +252,7 @@ fn a_damaged_record_is_reported_and_set_aside() {
     let mut bytes = fs::read(&log).unwrap();
     bytes[80] ^= 4;
     fs::write(&log, bytes).unwrap();
-    let note =
-        "note: 1 journal record is damaged and was skipped; the other records are intact; repair the journal with: memdir doctor --fix\n";
+    let note = "note: skipped 1 damaged journal record; repair the journal with: memdir doctor --fix\n";
     let history = home.run(&["history"]);
     assert!(history.ends_with(note) && history.matches("wrote").count() == 2, "{history}");
     for args in [&["stats"][..], &["diff", "b"], &["undo"], &["redo"], &["history", "b"]] {

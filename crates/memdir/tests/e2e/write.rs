@@ -71,12 +71,12 @@ fn the_text_comes_from_an_argument_a_file_or_standard_input() {
     home.run_with(&["write", "d", "--file", "-"], "from -");
     let texts = ["a.md", "b.md", "c.md", "d.md"].map(|name| home.text(name));
     assert_eq!(texts, ["- begins with a dash\n", "from a file, without a line end\n", "from a pipe\n", "from -\n"]);
-    assert_snapshot!(home.run(&["write", "e"]), @"
+    assert_snapshot!(home.run(&["write", "e"]), @r#"
     -- stderr
-    error: no text for e
-    hint: pass it with: memdir write e TEXT; or use --file or standard input
+    error: missing text for "e"
+    hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
-    ");
+    "#);
     assert_snapshot!(home.run(&["write", "e", "--file", "none.md"]), @"
     -- stderr
     error: cannot read none.md: No such file or directory (os error 2)

@@ -25,7 +25,10 @@ struct ReindexReport {
 pub(in crate::commands) fn run(args: &Admin, settings: &Settings) -> Result<CommandOutput, Failure> {
     match &args.what {
         AdminWhat::Reindex { namespace, tenant } => reindex(namespace.as_deref(), tenant, settings),
-        _ => Err(Failure::Usage { message: "not a command for indexes".into(), hint: "this is a bug in memdir; please report it".into() }),
+        _ => {
+            let message = "`admin reindex` was called for another command";
+            Err(Failure::Usage { message: message.into(), hint: "this is a bug in memdir; please report it".into() })
+        }
     }
 }
 
@@ -35,8 +38,8 @@ fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Resu
     if let Some(only) = only {
         if !namespaces.iter().any(|namespace| namespace == only) {
             let hint = match namespaces.as_slice() {
-                [] => format!("no namespace of {tenant} has memories"),
-                known => format!("the namespaces of {tenant}: {}", known.join(", ")),
+                [] => format!("tenant {tenant:?} has no namespaces yet"),
+                known => format!("available namespaces: {}", known.join(", ")),
             };
             return Err(not_found("namespace", only, hint));
         }
@@ -58,11 +61,11 @@ fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Resu
     Ok(CommandOutput::new(report, |report, printer| {
         let ReindexReport { tenant, namespaces, memories, removed } = report;
         let memories = counted(*memories as u64, "memory", "memories");
-        printer.line(format!("indexed {memories} in {} of {tenant}", counted(*namespaces as u64, "namespace", "namespaces")))?;
+        printer.line(format!("indexed {memories} in {} of tenant {tenant}", counted(*namespaces as u64, "namespace", "namespaces")))?;
         match removed {
             0 => Ok(()),
-            1 => printer.line("removed 1 index of a namespace that no longer exists"),
-            many => printer.line(format!("removed {many} indexes of namespaces that no longer exist")),
+            1 => printer.line("removed 1 index whose namespace no longer exists"),
+            many => printer.line(format!("removed {many} indexes whose namespaces no longer exist")),
         }
     }))
 }

@@ -28,7 +28,7 @@ pub(super) fn quota(memories: Option<&str>, bytes: Option<&str>, managed: &Manag
             None => continue,
             Some("none") => None,
             Some(text) => Some(text.parse().map_err(|_| Failure::Usage {
-                message: format!("{option}: {text:?} is not a number"),
+                message: format!("invalid value for {option}: {text:?} is not a number"),
                 hint: "pass a number, or `none` for no limit".into(),
             })?),
         };
@@ -76,7 +76,7 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
         let rows = rows.map(|(what, count)| vec![what.to_owned(), count.to_string()]);
         table(printer, "", &["erased", "number"], rows.to_vec())?;
         if receipt.is_done {
-            return printer.line(format!("erased the person; the shared history now shows {}", receipt.erased_as));
+            return printer.line(format!("erased the person; the name in the shared history is now {}", receipt.erased_as));
         }
         printer.line("nothing was erased; to erase permanently, add --yes")
     }))

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
     if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
             message: "missing SESSION, --project or --before".into(),
-            hint: "use --project, --before or both, or the id of a conversation; list them with: memdir chats".into(),
+            hint: "pass a conversation id, --project or --before; list the conversations with: memdir chats".into(),
         });
     }
     let archive = chat_archive(settings);
@@ -145,10 +145,8 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         })?;
     }
     if forgot.candidates > 0 {
-        printer.line(format!(
-            "forgot {} in the inbox, which quoted only these conversations",
-            counted(forgot.candidates as u64, "candidate")
-        ))?;
+        printer
+            .line(format!("forgot {} in the inbox that quoted only these conversations", counted(forgot.candidates as u64, "candidate")))?;
     }
     printer.note("the hosts' own transcripts are unchanged");
     Ok(())

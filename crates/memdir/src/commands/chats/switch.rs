@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
 fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     let what = match (&switched.host, &switched.project) {
         (None, None) => "chats".to_owned(),
-        (Some(host), _) => format!("chats of {host}"),
+        (Some(host), _) => format!("{host} chats"),
         (None, Some(project)) => format!("chats in {}", project.display()),
     };
     printer.line(format!("{what} are {}", if switched.on { "on" } else { "off" }))?;

@@ -66,7 +66,7 @@ pub(super) fn run(
     if !args.yes || prompt.pieces.is_empty() {
         return Ok(CommandOutput::new(announced, show_announced));
     }
-    let mut notes = vec![format!("ran {}: {}; about {} tokens", times(announced.pieces), announced.command, announced.tokens)];
+    let mut notes = vec![format!("ran {} with about {} tokens in total: {}", times(announced.pieces), announced.tokens, announced.command)];
     let (mut plans, mut left_out): (Vec<DreamPlan>, Vec<LeftOut>) = (Vec::new(), Vec::new());
     let (watch, limit) = (Stopwatch::start(), Duration::from_secs(setting.model_seconds));
     for (number, piece) in (1..).zip(&prompt.pieces) {
@@ -101,13 +101,13 @@ fn times(count: usize) -> String {
 }
 
 fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Result<()> {
-    printer.line(format!("would run {}, with about {} tokens in all:", times(announced.pieces), announced.tokens))?;
+    printer.line(format!("would run this command {} with about {} tokens in total:", times(announced.pieces), announced.tokens))?;
     printer.line(format!("  {}", announced.command))?;
     printer.line(format!(
         "limits: {} s and {:.2} USD in total; the cost is limited only if the program supports it",
         announced.seconds, announced.max_cost_usd
     ))?;
-    printer.note("this sends the texts of your memories to that program's model; to run it, add --yes");
+    printer.note("this sends the text of your memories to the program's model; to run the command, add --yes");
     Ok(())
 }
 
@@ -172,7 +172,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
         let file = dir.path().join(".gemini/settings.json");
         disk::create_private_dir(&dir.path().join(".gemini"))
             .and_then(|()| disk::replace(&file, Replace::DERIVED, |file| file.write_all(GEMINI_OFF.as_bytes())))
-            .map_err(|error| format!("cannot write the settings of gemini: {error}"))?;
+            .map_err(|error| format!("cannot write Gemini's settings: {error}"))?;
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
@@ -195,7 +195,7 @@ type Output = (Option<i32>, Vec<u8>, Vec<u8>);
 fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, String> {
     let watch = Stopwatch::start();
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
-        return Err("has no standard streams".into());
+        return Err("has no standard input or output".into());
     };
     let prompt = prompt.to_owned();
     // A program that does not read its input must not block us; the thread ends with its streams.
@@ -218,7 +218,7 @@ fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, Stri
             Ok(Some(status)) => return Ok((status.code(), out.unwrap_or_default(), err.unwrap_or_default())),
             Ok(None) if watch.elapsed() < limit => thread::sleep(Duration::from_millis(2)),
             Ok(None) => return Err(format!("did not answer within {:.0} s and was stopped", limit.as_secs_f64().ceil())),
-            Err(error) => return Err(format!("has an unknown exit status: {error}")),
+            Err(error) => return Err(format!("did not report an exit status: {error}")),
         }
     }
 }
@@ -241,7 +241,7 @@ fn end(child: &mut Child) {
 
 /// The model's text in the output of a program.
 fn answer_text(host: DreamHost, output: &[u8]) -> Result<String, String> {
-    let text = String::from_utf8(output.to_vec()).map_err(|_| "the answer is not valid UTF-8".to_owned())?;
+    let text = String::from_utf8(output.to_vec()).map_err(|_| "the model's answer is not valid UTF-8".to_owned())?;
     let key = match host {
         DreamHost::Claude => "result",
         DreamHost::Gemini => "response",
@@ -249,7 +249,7 @@ fn answer_text(host: DreamHost, output: &[u8]) -> Result<String, String> {
     };
     match serde_json::from_str::<Value>(&text) {
         Ok(value) if value["is_error"] == true => Err(format!(
-            "the program reports an error: {}",
+            "the program reported an error: {}",
             memdir_core::internal::base::text::ellipsis(value[key].as_str().unwrap_or("unknown"), 200)
         )),
         Ok(value) => match value[key].as_str() {

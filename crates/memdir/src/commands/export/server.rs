@@ -178,8 +178,8 @@ fn check_secrets(memdir: &Memdir, memories: &[LocalMemory]) -> Result<(), Failur
         return Ok(());
     }
     Err(Failure::Settings {
-        message: format!("nothing was sent: {}: {}", counted(found.len() as u64, "secret", "secrets"), found.join(", ")),
-        hint: "remove them from the memories, or allow them in the settings (secrets.allow)".into(),
+        message: format!("nothing was sent: found {}: {}", counted(found.len() as u64, "secret", "secrets"), found.join(", ")),
+        hint: "remove them from the memories, or allow them with the setting `secrets.allow`".into(),
     })
 }
 
@@ -194,8 +194,8 @@ fn missing_mount(memdir: &Memdir, path: &MemoryPath) -> Option<&'static str> {
 /// What was copied before a failure stays; the same command continues from there.
 fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
-        TeamFailure::Refused(_) | TeamFailure::Denied(_) => "pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN",
-        _ => "run the command again: it copies only what is missing",
+        TeamFailure::Refused(_) | TeamFailure::Denied(_) => "pass a server token with --token-file FILE, or set MEMDIR_TEAM_TOKEN",
+        _ => "run the command again; it copies only the missing memories",
     };
     let done = counted(transfer.copied.len() as u64, "memory was", "memories were");
     Failure::Settings { message: format!("{failure}; {done} copied"), hint: hint.into() }
@@ -216,7 +216,7 @@ fn progress_bar(options: OutputOptions, len: usize) -> ProgressBar {
 
 fn show(transfer: &Transfer, printer: &mut Printer<'_>) -> io::Result<()> {
     for name in &transfer.conflicts {
-        printer.line(format!("conflict: {name} differs; neither side was changed"))?;
+        printer.line(format!("conflict: {name} differs on the server; neither copy was changed"))?;
     }
     for name in &transfer.proposed {
         printer.line(format!("proposed: {name} is waiting for review"))?;

@@ -72,7 +72,8 @@ impl FoundPlaces {
             })
         });
         let mut all: Vec<String> = memories.collect();
-        all.extend((self.versions > 0).then(|| format!("{} in the history", self.versions)));
+        let recorded = || counted(self.versions as u64, "recorded text or name", "recorded texts or names");
+        all.extend((self.versions > 0).then(|| format!("{} in the history", recorded())));
         all.extend(self.chats.iter().map(|chat| format!("conversation {}", chat.name)));
         all.extend(self.state_files.iter().chain(&self.removed_files).map(|file| file.display().to_string()));
         all.extend(self.kept.iter().cloned());
@@ -198,7 +199,7 @@ impl<'a> ForgetPlaces<'a> {
             match owner {
                 Owner::Derived if !found.in_derived => found.in_derived = state_files::content_has(file, phrase),
                 Owner::Other if state.has(phrase) => {
-                    found.kept.push(format!("{}: it is not a memory, and memdir does not change it", file.display()));
+                    found.kept.push(format!("{}: it is not a memory, so memdir does not change it", file.display()));
                 }
                 Owner::State if state.has(phrase) => match state.stays(phrase) {
                     Some(why) => found.kept.push(format!("{}: {why}", file.display())),
@@ -221,7 +222,7 @@ impl<'a> ForgetPlaces<'a> {
         found.derived = self.derived().len();
         found.not_reached = self.not_reached();
         let packed = files.iter().filter(|(file, owner)| matches!(owner, Owner::State | Owner::Other) && state_files::is_packed(file));
-        found.not_reached.extend(packed.map(|(file, _)| format!("{}, which is compressed; check it yourself", file.display())));
+        found.not_reached.extend(packed.map(|(file, _)| format!("{}, which is compressed; check the file yourself", file.display())));
         Ok(found)
     }
 
@@ -307,7 +308,7 @@ impl<'a> ForgetPlaces<'a> {
                 Owner::Derived | Owner::State | Owner::Other => false,
             };
             if has {
-                let why = if *owner == Owner::Journal { ": the history has the names of directories" } else { "" };
+                let why = if *owner == Owner::Journal { ": the history contains directory names" } else { "" };
                 remaining.push(format!("{}{why}", file.display()));
             }
         }
@@ -338,7 +339,7 @@ impl<'a> ForgetPlaces<'a> {
         let id = dir.file_name().unwrap_or_default().to_string_lossy();
         match dir.parent().is_some_and(|parent| parent == self.kept.home.join("projects")) {
             true => format!("it is named after a project; rename the project's directory, then run: memdir projects rename {id} NEW"),
-            false => "it is named after a project or a person; rename that to change it".to_owned(),
+            false => "it is named after a project or a person; rename the project or the person first".to_owned(),
         }
     }
 
@@ -366,14 +367,14 @@ impl<'a> ForgetPlaces<'a> {
             }
         }
         if !self.is_everything {
-            out.push("the other memories, conversations and counts of memdir, because of --dir or MEMDIR_DIR".to_owned());
+            out.push("memdir's other memories, conversations and counts, because --dir or MEMDIR_DIR is set".to_owned());
         }
         if !self.orphans.is_empty() {
             let journals = counted(self.orphans.len() as u64, "directory", "directories");
-            out.push(format!("memories in {journals} of which memdir has only the history; for each, run: memdir --dir DIR forget WORDS"));
+            out.push(format!("memories in {journals} that memdir knows only from history; for each, run: memdir --dir DIR forget WORDS"));
         }
         out.push("the hosts' own transcripts, memories and caches".to_owned());
-        out.push("other machines, backups, exports, and the history of your shell".to_owned());
+        out.push("other machines, backups, exports and your shell history".to_owned());
         out
     }
 }

@@ -119,8 +119,8 @@ impl StateFile<'_> {
         let parts: Vec<&str> = self.place.unwrap_or_default().split('/').collect();
         let named_after = "it is named after a project's directory; rename that directory to change it";
         match parts.as_slice() {
-            ["config.toml"] => return stays("the settings are yours; edit them with: memdir config edit"),
-            ["installed.json"] => return stays("memdir uninstall needs it; the hosts' settings have the words, too"),
+            ["config.toml"] => return stays("memdir does not edit the settings; change them with: memdir config edit"),
+            ["installed.json"] => return stays("`memdir uninstall` needs it; the hosts' settings contain the words too"),
             ["projects", file] if file.ends_with(".toml") => return self.record_treatment(phrase, named_after),
             ["uses", file] if name_has(self.path, phrase) && self.is_used(file) => return stays(named_after),
             ["chats", "forgotten.json"] => return Treatment::RewrittenElsewhere,
@@ -129,9 +129,11 @@ impl StateFile<'_> {
             _ => {}
         }
         match fs::metadata(self.path).map(|meta| meta.len()) {
-            Ok(size) if size > MAX_BYTES => return Treatment::Stays(format!("it has {size} bytes; remove the words with an editor")),
-            _ if starts_with(self.path, b"SQLite format 3\0") => return stays("it is a database"),
-            _ if starts_with(self.path, &memdir_chats::ZSTD_MAGIC) => return stays("it is compressed"),
+            Ok(size) if size > MAX_BYTES => {
+                return Treatment::Stays(format!("it is too large ({size} bytes); remove the words with an editor"));
+            }
+            _ if starts_with(self.path, b"SQLite format 3\0") => return stays("it is a database, which memdir does not change"),
+            _ if starts_with(self.path, &memdir_chats::ZSTD_MAGIC) => return stays("it is compressed, so memdir does not change it"),
             _ => {}
         }
         match parts.as_slice() {
@@ -154,7 +156,7 @@ impl StateFile<'_> {
         let record: Option<ProjectRecord> = fs::read_to_string(self.path).ok().and_then(|text| toml::from_str(&text).ok());
         match record {
             Some(record) if record.root.is_dir() && name_has(self.path, phrase) => Treatment::Stays(named_after.to_owned()),
-            Some(record) if record.root.is_dir() => Treatment::Stays("it records the directory and the remotes of a project".to_owned()),
+            Some(record) if record.root.is_dir() => Treatment::Stays("it records a project's directory and remotes".to_owned()),
             _ => Treatment::Remove,
         }
     }

@@ -1,4 +1,4 @@
-//! The programs that are named before their files: claude-mem with its database, basic-memory with the directory of its notes.
+//! The programs that are named before their files: claude-mem with its database, basic-memory with its notes directory.
 
 use super::{Found, markdown_files};
 use crate::{commands::counted, exit::Failure, output::OutputOptions};
@@ -21,8 +21,8 @@ pub(super) enum Program {
 pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
     let Some((first, paths)) = from.split_first() else { return Ok(None) };
     let (program, needs, example) = match first.to_str() {
-        Some("claude-mem") => (Program::ClaudeMem, "its database", "~/.claude-mem/claude-mem.db"),
-        Some("basic-memory") => (Program::BasicMemory, "the directory of its notes", "~/basic-memory"),
+        Some("claude-mem") => (Program::ClaudeMem, "the path of its database", "~/.claude-mem/claude-mem.db"),
+        Some("basic-memory") => (Program::BasicMemory, "the path of its notes directory", "~/basic-memory"),
         _ => return Ok(None),
     };
     if !paths.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
     }
     let name = first.display();
     Err(Failure::Usage {
-        message: format!("missing path after `{name}`: {needs}"),
+        message: format!("missing path after `{name}`: expected {needs}"),
         hint: format!("for example: memdir import {name} {example}"),
     })
 }
@@ -58,7 +58,7 @@ impl Program {
 }
 
 fn claude_mem(path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
-    bar.set_message("reading claude-mem");
+    bar.set_message("reading the claude-mem database");
     let content = read_claude_mem(path, projects, &mut |done, total| {
         bar.set_length(total);
         bar.set_position(done);
@@ -79,7 +79,7 @@ fn claude_mem(path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut V
 fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<String> {
     if !projects.is_empty() {
         let left = content.other_projects;
-        return (left > 0).then(|| format!("{} of other projects not imported", counted(left, "row", "rows")));
+        return (left > 0).then(|| format!("skipped {} from other projects", counted(left, "row", "rows")));
     }
     // What belongs to no project holds in all of them.
     let all: Vec<String> =
@@ -90,14 +90,14 @@ fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<Stri
     let named = &all[..all.len().min(NAMED_PROJECTS)];
     let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
     let all = all.len();
-    Some(format!("{all} projects: {}{more}; import only one of them with: --from-project NAME", named.join(", ")))
+    Some(format!("found {all} projects: {}{more}; import only one of them with: --from-project NAME", named.join(", ")))
 }
 
 fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
     if !dir.is_dir() {
         return Err(Failure::Usage {
             message: format!("{} is not a directory", dir.display()),
-            hint: "use the directory of the notes; `basic-memory project list` shows it".into(),
+            hint: "pass the notes directory; find it with: basic-memory project list".into(),
         });
     }
     let (memories, dates) = markdown_files(dir, &|_| false, notes)?;

@@ -23,7 +23,7 @@ enum Choice {
 pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
     if !output.can_ask() {
         return Err(Failure::Usage {
-            message: "a review needs a terminal".into(),
+            message: "`memdir inbox review` requires a terminal".into(),
             hint: "list the candidates with `memdir inbox`, then run: memdir inbox accept|merge|reject NAME".into(),
         });
     }
@@ -39,7 +39,7 @@ pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutpu
     }
     if decided.is_empty() && count > 0 {
         return Ok(CommandOutput::new(Decisions { decided }, |_, printer| {
-            printer.note("nothing was decided");
+            printer.note("no candidates were accepted, merged or rejected");
             Ok(())
         }));
     }

@@ -23,10 +23,10 @@ pub(super) fn list(list: &InboxList, printer: &mut Printer<'_>) -> io::Result<()
     }
     for known in list.inbox.known.iter().take(MAX_KNOWN) {
         let said = ellipsis(&one_line(&known.words), WORDS_CHARS).into_owned();
-        printer.line(format!("you have this: {} ({}): \"{said}\"", printer.strong(&known.memory), known.why))?;
+        printer.line(format!("already saved: {} ({}): \"{said}\"", printer.strong(&known.memory), known.why))?;
     }
     if !list.inbox.open.is_empty() {
-        printer.note("decide with: memdir inbox review, or memdir inbox accept|merge|reject NAME");
+        printer.note("review with: memdir inbox review, or memdir inbox accept|merge|reject NAME");
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ pub(super) fn sentence(decided: &DecidedCandidate) -> String {
     match decided.outcome {
         DecisionOutcome::Saved => format!("accepted {candidate} as {memory} {undo}"),
         DecisionOutcome::Merged => format!("merged {candidate} into {memory} {undo}"),
-        DecisionOutcome::Changed => format!("changed the rule of {memory} {undo}"),
+        DecisionOutcome::Changed => format!("changed the rule in {memory} {undo}"),
         DecisionOutcome::Removed => format!("deleted {memory} {undo}"),
         DecisionOutcome::Rejected => format!("rejected {candidate} {undo}"),
     }
@@ -104,7 +104,7 @@ fn reason(kind: Option<CandidateKind>) -> &'static str {
         Some(CandidateKind::Remember) => "you asked the agent to remember it",
         Some(CandidateKind::Denied) => "you stopped an action",
         Some(CandidateKind::Repeat) => "you said it in several conversations",
-        Some(CandidateKind::Scar) => "a command failed, another one worked",
+        Some(CandidateKind::Scar) => "a command failed and another one worked",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated) => "a rule was violated twice",
         Some(CandidateKind::Unused) => "a rule has not fired in 90 days",

@@ -181,7 +181,7 @@ impl Search {
         let inbox = self.inbox.as_ref().filter(|inbox| inbox.root.is_dir())?;
         let memdir = spaces::open_mounts(&self.settings, std::slice::from_ref(inbox), &self.settings.actor.value).ok()?;
         let count = memdir.inbox().ok()?.open.len() as u64;
-        let what = format!("{} in the inbox of this project", counted(count, "candidate", "candidates"));
+        let what = format!("{} in this project's inbox", counted(count, "candidate", "candidates"));
         (count > 0).then(|| Finding { kind: FindingKind::Candidates, count, what, command: "memdir inbox".to_owned(), offer: None })
     }
 
@@ -198,7 +198,7 @@ impl Search {
             let is_new = |key: &str| !archive.path(reader, key).exists();
             let found = candidates::find_in_transcripts(source.as_ref(), &project, &is_new, &secrets::redact_strict, &|| false);
             let count = found.iter().filter(|candidate| self.settings.config.inbox.adds(candidate.kind)).count() as u64;
-            let what = format!("{} for memories in conversations of {title}", counted(count, "candidate", "candidates"));
+            let what = format!("{} in {title} conversations", counted(count, "memory candidate", "memory candidates"));
             let command = self.index_command().to_owned();
             (count > 0).then_some(Finding { kind: FindingKind::Candidates, count, what, command, offer: None })
         };
@@ -225,7 +225,7 @@ impl Search {
         let claude_mem = (database.is_file() && !was_imported).then(|| count_claude_mem(&database).ok()).flatten();
         let claude_mem = claude_mem.and_then(|(observations, summaries)| {
             let what = format!(
-                "{} and {} of claude-mem",
+                "{} and {} in claude-mem",
                 counted(observations, "observation", "observations"),
                 counted(summaries, "session summary", "session summaries")
             );
@@ -233,7 +233,7 @@ impl Search {
         });
         let notes: PathBuf = self.machine.home.join("basic-memory");
         let count = if notes.is_dir() { adopt::count_files(&notes) as u64 } else { 0 };
-        let what = format!("{} of basic-memory", counted(count, "note", "notes"));
+        let what = format!("{} in basic-memory", counted(count, "note", "notes"));
         claude_mem.into_iter().chain(finding(count, what, "basic-memory", &notes)).collect()
     }
 

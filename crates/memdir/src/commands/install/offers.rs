@@ -28,7 +28,7 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
                 is_indexed = true;
                 Some((actions.index)()?)
             }
-            Some(Offer::Adopt(name)) if agrees("Mount in place, read-only,", &finding)? => {
+            Some(Offer::Adopt(name)) if agrees("Mount read-only, in place:", &finding)? => {
                 (actions.adopt)(name)?;
                 Some(format!("mounted {}; undo with: memdir adopt {name} --undo", finding.what))
             }

@@ -152,7 +152,7 @@ impl Settlement {
         let (there, under) = if is_shared { ("", " --under user") } else { ("in that project, ", "") };
         let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
         let title = self.host.title;
-        format!("{title} no longer reads {memories} in {dir}; {there}import with: memdir import {}{under}", quote_posix(&dir))
+        format!("{title} no longer reads {memories} in {dir}; {there}import the directory with: memdir import {}{under}", quote_posix(&dir))
     }
 
     /// Applies the settings, apart from an installation of tools and hooks.
@@ -224,7 +224,7 @@ fn import_elsewhere(dir: &Path, project: &Project, place: &Place<'_>) -> Result<
 fn cannot_share(host: &Host, switch: &MemorySwitch) -> Failure {
     Failure::Usage {
         message: format!("{} cannot use memdir's directory for its {}", host.title, switch.name),
-        hint: "use --auto-memory replace or both; no file was changed".into(),
+        hint: "use `--auto-memory replace` or `--auto-memory both`; no file was changed".into(),
     }
 }
 
@@ -233,7 +233,7 @@ fn shared_dir(scope: InstallScope, place: &Place<'_>) -> Result<PathBuf, Failure
     let prefix = if scope == InstallScope::User { "user" } else { "" };
     let mount = place.space.mounts.iter().find(|placed| placed.mount.prefix == prefix);
     let none = || Failure::Usage {
-        message: "the selected memory has no directory that a host could share".into(),
+        message: "the selected memory has no directory that a host can share".into(),
         hint: "omit --only; no file was changed".into(),
     };
     match mount {
@@ -294,8 +294,8 @@ pub(in crate::commands) fn ask(host: &Host, switch: &MemorySwitch, scope: Instal
         other => Err(Failure::Usage {
             message: format!("unknown answer {other:?}"),
             hint: format!(
-                "run the command again; answers: {}; no file was changed",
-                if can_share { "replace, share, both" } else { "replace, both" }
+                "run the command again and answer {}; no file was changed",
+                if can_share { "`replace`, `share` or `both`" } else { "`replace` or `both`" }
             ),
         }),
     }

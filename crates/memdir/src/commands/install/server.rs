@@ -61,7 +61,7 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
     if let Some(name) = &args.token_env {
         let is_name = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
         if !is_name || name.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-            let message = format!("{name:?} is not the name of an environment variable");
+            let message = format!("{name:?} is not a valid environment variable name");
             return Err(Failure::Usage { message, hint: "use a name such as MEMDIR_TEAM_TOKEN".into() });
         }
         return Ok(RemoteToken::Variable(name.clone()));
@@ -69,8 +69,8 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
     let Some(file) = &args.token_file else { return Ok(RemoteToken::SignIn) };
     if args.scope == InstallScope::Project {
         return Err(Failure::Usage {
-            message: "a token must not be in the settings of a project, which may be committed".into(),
-            hint: "use --token-env NAME, or omit the token to sign in from the host".into(),
+            message: "--token-file cannot be used with --scope project, because project settings may be committed".into(),
+            hint: "use --token-env NAME, or omit --token-file and sign in from the host".into(),
         });
     }
     team_token::from_file(file, options).map(RemoteToken::Text)
@@ -88,7 +88,7 @@ fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &Remo
             NoRemote::NoScope => (format!("{} does not have project settings", host.title), "omit --scope project"),
             NoRemote::NoVariable => (
                 format!("{} cannot read a token from an environment variable", host.title),
-                "use --token-file FILE, or omit the token to sign in",
+                "use --token-file FILE, or omit --token-env and sign in from the host",
             ),
         };
         Failure::Usage { message, hint: format!("{hint}; no file was changed") }
@@ -117,14 +117,14 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
     };
     Ok(match TeamClient::new(base, token, project).access() {
         TeamAccess::Refused(why) => {
-            let message = format!("the server does not accept the token: {why}");
+            let message = format!("the server rejected the token: {why}");
             return Err(Failure::Negative {
                 code: "refused",
                 message,
-                hint: "ask its operator for another token; no file was changed".into(),
+                hint: "ask the server's operator for another token; no file was changed".into(),
             });
         }
-        TeamAccess::Unreachable(why) => vec![format!("the server cannot be reached now: {why}; check later with: memdir doctor")],
+        TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
         TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
     })
 }
@@ -132,7 +132,7 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
 fn next_step(host: &Host, server: &RemoteServer) -> String {
     match &server.token {
         RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
-        RemoteToken::Variable(name) => format!("Set {name} to your token in the environment of {}. {}", host.title, host.next_step),
+        RemoteToken::Variable(name) => format!("Set {name} to your token in {}'s environment. {}", host.title, host.next_step),
         RemoteToken::Text(_) => host.next_step.to_owned(),
     }
 }
@@ -142,5 +142,5 @@ fn readable_note(server: &RemoteServer, outcome: &FileOutcome) -> Option<String>
     let mode = fs::metadata(&outcome.path).ok()?.permissions().mode();
     let is_exposed = matches!(server.token, RemoteToken::Text(_)) && mode & 0o077 != 0;
     is_exposed
-        .then(|| format!("other users of this machine can read the token in {0}; prevent it with: chmod 600 {0}", outcome.path.display()))
+        .then(|| format!("other users of this machine can read the token in {0}; prevent this with: chmod 600 {0}", outcome.path.display()))
 }
