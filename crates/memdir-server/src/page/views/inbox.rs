@@ -33,7 +33,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         p.quiet { (counted(inbox.open.len(), "open candidate", "open candidates")) ", " (inbox.rejected) " rejected." }
         @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories based on what you say and correct in conversations." } }
         @for entry in inbox.open.iter().take(MAX_SHOWN) { (candidate(context, entry)) }
-        @if inbox.open.len() > MAX_SHOWN { p.quiet { (inbox.open.len() - MAX_SHOWN) " more, with weaker evidence." } }
+        @if inbox.open.len() > MAX_SHOWN { p.quiet { (counted(inbox.open.len() - MAX_SHOWN, "more candidate", "more candidates")) " with weaker evidence." } }
         @if !inbox.known.is_empty() {
             section {
                 h2 { "Already in memory" }
@@ -91,7 +91,7 @@ fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
                 }
                 div {
                     h3 { "Evidence" }
-                    @if entry.words.is_empty() { p.quiet { "This proposal is based on what happened, not on your words." } }
+                    @if entry.words.is_empty() { p.quiet { "This candidate is based on what happened, not on your words." } }
                     @else { blockquote { (shown(&entry.words)) } }
                     ul.plain {
                         @for turn in entry.turns.iter().take(5) { li { (layout::chat_link(context, turn)) } }

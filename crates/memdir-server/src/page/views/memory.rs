@@ -276,7 +276,7 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
     let body = html! {
         (layout::breadcrumbs(context, &verified.name))
         h1 { "Not verified: " (verified.name) }
-        p { "It mentions things that no longer exist:" }
+        p { "These references no longer exist:" }
         ul.findings { @for gone in &verified.gone { li { "line " (gone.line) ": " (secrets::redact(&gone.text)) } } }
         div.actions {
             a.button href=(context.url(&format!("/edit/{}", encode(&verified.name)))) data-key="e" { "Edit" }

@@ -82,7 +82,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
                 @for card in &operations { (card) }
                 div.actions {
                     button.main type="submit" data-key="a" { "Apply the checked operations" }
-                    label { "Change at most " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; " % of the memory" }
+                    label { "Maximum change to the memory, in percent " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; }
                 }
             }
         } @else {

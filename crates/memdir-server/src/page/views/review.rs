@@ -79,7 +79,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
         }
         @if is_outdated {
             p.error role="alert" {
-                "A memory has changed since this change was proposed, so the proposal cannot be accepted. "
+                "A memory has changed since this proposal was made, so the proposal cannot be accepted. "
                 @if proposal.can_decide { "Reject it, or make the change yourself." } @else { "Withdraw it and make the change again." }
             }
         }
