@@ -163,5 +163,5 @@ await story(async (browser) => {
 
   await page.keyboard.press("?");
   await page.waitForURL(/help$/);
-  context.assertClean(["", "Delete notes/new? You can undo it."]);
+  context.assertClean(["", "Delete notes/new? You can undo this."]);
 });

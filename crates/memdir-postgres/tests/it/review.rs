@@ -156,7 +156,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
     rita.reject_proposal(&second, Some(" is in deploy ")).unwrap();
     for id in [&first, &second] {
         let (state, by) = if *id == first { ("withdrawn", "ada") } else { ("rejected", "rita") };
-        let decided = format!("proposal {id} was {state} by {by}");
+        let decided = format!("proposal {id} was already {state} by {by}");
         assert_eq!(
             [why(rita.accept_proposal(id)), why(rita.reject_proposal(id, None)), why(ada.withdraw_proposal(id))],
             [(); 3].map(|()| decided.clone())
