@@ -127,7 +127,7 @@ impl Vectors {
         let Some((file, row)) = self.locate(row) else {
             return Err(Error::BadInput {
                 what: "row".into(),
-                why: format!("row {row} does not exist; the number of rows is {}", self.len()),
+                why: format!("{row} is out of range; the number of rows is {}", self.len()),
             });
         };
         self.check_dim(query)?;

@@ -169,7 +169,7 @@ fn page(status: StatusCode, view: &LoginView<'_>) -> Response {
         @if view.has_provider { p { a.button href=(format!("{BASE}/oauth")) { "Sign in with your identity provider" } } }
         form method="post" action=(format!("{BASE}/login")) {
             p { label { "Token " input name="token" type="password" required autocomplete="current-password" maxlength="8000"; } }
-            p { label { "Project, if you have several " input name="project" value=(view.project) maxlength="200" autocomplete="off"; } }
+            p { label { "Project (if you have several) " input name="project" value=(view.project) maxlength="200" autocomplete="off"; } }
             p { button type="submit" { "Sign in" } }
         }
     };

@@ -87,7 +87,7 @@ fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
                     h3 { "Proposed memory" }
                     @if !entry.description.is_empty() { p { strong { (shown(&entry.description)) } } }
                     pre.lines { (shown(&entry.text)) }
-                    @if let Some(when) = &entry.when { p.quiet { "As a rule, when:" } pre.lines { (shown(when)) } }
+                    @if let Some(when) = &entry.when { p.quiet { "Proposed tripwires:" } pre.lines { (shown(when)) } }
                 }
                 div {
                     h3 { "Evidence" }

@@ -32,7 +32,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             (proposal_list(context, &own))
         }
         @if !decided.is_empty() {
-            h2 { "Decided" }
+            h2 { "Decided proposals" }
             (proposal_list(context, &decided.iter().collect::<Vec<_>>()))
         }
     };
@@ -85,7 +85,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
         }
         @for diff in diffs.iter().take(MAX_FILES) {
             section {
-                h2 { (diff.path.name()) @if diff.is_outdated { span.tag { "changed since" } } }
+                h2 { (diff.path.name()) @if diff.is_outdated { span.tag { "changed" } } }
                 @if diff.diff.is_empty() { p.quiet { "The proposed text is no longer stored." } } @else { (lines::diff(&diff.diff)) }
             }
         }
