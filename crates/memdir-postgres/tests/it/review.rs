@@ -286,7 +286,8 @@ fn open_proposals_are_limited_and_count_for_the_quota() {
     for n in 1..100 {
         proposed(put(ada.store(), &format!("{n}.md"), "x"));
     }
-    let message = "you have 100 open proposals, which is the limit; withdraw some, or ask a reviewer to review them";
+    let message =
+        "too many open proposals by you in this project or group: the maximum is 100; withdraw some, or ask a reviewer to review them";
     assert_eq!(why(put(ada.store(), "more.md", "x")), message);
     rita.accept_proposal(&first).unwrap();
     proposed(put(ada.store(), "more.md", "x"));
