@@ -58,7 +58,7 @@ await story(async (browser) => {
   await page.keyboard.press("a");
   await page.waitForSelector("div.done");
   assert.equal(await page.textContent("h1"), "Applied 1 of 3 operations");
-  const left = await page.textContent("section:has(h2:text-is('Left out'))");
+  const left = await page.textContent("section:has(h2:text-is('Not applied'))");
   assert.ok(left.includes("merge notes/rota-copy into notes/rota: not checked"), left);
   assert.ok(left.includes("archive notes/empty: notes/empty.md has changed since the plan was made"), left);
   await check(page, "applied plan");
@@ -121,7 +121,7 @@ await story(async (browser) => {
   const boxes = still.locator("input[type=checkbox]");
   for (let n = 0; n < (await boxes.count()); n += 1) await boxes.nth(n).uncheck();
   await still.click("button.main");
-  assert.match(await still.textContent("p.error"), /No operation is checked/);
+  assert.match(await still.textContent("p.error"), /No operations are checked/);
   for (let n = 1; n < (await boxes.count()); n += 1) await boxes.nth(n).uncheck();
   await still.click("button.main");
   assert.match(await still.textContent("h1"), /Applied 1 of/);

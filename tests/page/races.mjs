@@ -120,7 +120,7 @@ await story(async (browser) => {
   await shows(page, "notes/oven");
   await page.locator("#q").blur();
   await update.release();
-  await page.waitForFunction(() => !document.querySelector("#live").textContent.includes("does not answer"));
+  await page.waitForFunction(() => !document.querySelector("#live").textContent.includes("does not respond"));
   assert.equal(await page.inputValue("#q"), "oven");
   assert.match(await page.textContent("#hits li"), /notes\/oven/);
 

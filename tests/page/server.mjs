@@ -136,7 +136,7 @@ await story(async (browser) => {
   await theirs.goto(`${base}/login`);
   await Promise.all([theirs.waitForURL(`${ISSUER}/**`), theirs.click("text=Sign in with your identity provider")]);
   await theirs.goto(`${base}/callback?code=stolen&state=stolen`);
-  assert.match(await theirs.textContent("[role=alert]"), /does not belong to this browser/);
+  assert.match(await theirs.textContent("[role=alert]"), /was not started in this browser/);
   const [begun] = (await victim.cookies(base)).filter((one) => one.name === "memdir-login");
   const state = begun.value.split(".")[0];
   await theirs.goto(`${base}/callback?code=stolen&state=${state}&iss=https://evil.example`);

@@ -36,7 +36,7 @@ await story(async (browser) => {
   assert.equal(memdir("read", "notes/tea"), before);
   await check(page, "preview");
   // The text is only on this page now, so leaving it asks first.
-  await page.click("text=Help and keys");
+  await page.click("text=Help and shortcuts");
   await page.waitForURL(/help$/);
   context.assertClean([""]);
   await page.goto(`${base}/edit/notes/tea`);
@@ -96,7 +96,7 @@ await story(async (browser) => {
   await answered(page, () => page.click("button:text-is('Verify')"));
   assert.match(await page.textContent("ul.findings"), /src\/gone\.rs/);
   await check(page, "not verified");
-  await page.click("text=Verified anyway");
+  await page.click("text=Mark as verified anyway");
   await page.waitForSelector("p.done");
 
   // A new memory, a secret that is refused without losing the text, and deleting with a question.
@@ -163,5 +163,5 @@ await story(async (browser) => {
 
   await page.keyboard.press("?");
   await page.waitForURL(/help$/);
-  context.assertClean(["", "Delete notes/new? You can undo it."]);
+  context.assertClean(["", "Delete notes/new? You can undo this."]);
 });

@@ -155,8 +155,7 @@ fn read_lines(
             }
         };
         if is_cut && !matches!(read, LineOutcome::Bad(_)) {
-            let what =
-                format!("a text in this line is larger than {}; the rest of it was skipped", human_bytes(limits::CHAT_LINE_BYTES as u64));
+            let what = format!("a string in this line is larger than {} and was truncated", human_bytes(limits::CHAT_LINE_BYTES as u64));
             outcome.add_problem(Problem::at(number, what));
         }
         match read {
@@ -176,7 +175,7 @@ fn read_lines(
                 break;
             }
             LineOutcome::Bad(_) if is_too_large => {
-                let what = format!("this line has more than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES));
+                let what = format!("this line is larger than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES));
                 outcome.add_problem(Problem::at(number, what));
             }
             LineOutcome::Bad(error) => outcome.add_problem(Problem::at(number, describe(&error))),

@@ -110,7 +110,7 @@ pub(super) fn is_too_large(column: &str) -> String {
 
 /// Returns the problem of a value that is too large to be loaded.
 pub(super) fn too_large(what: &str, number: u64) -> Problem {
-    Problem::at(number, format!("this {what} has more than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES)))
+    Problem::at(number, format!("this {what} is larger than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES)))
 }
 
 /// A database that stays open between queries until it changes.
@@ -128,7 +128,7 @@ impl OpenDatabase {
         }
         match &*open {
             Some((_, database)) => query(database),
-            None => Err(Error::Unavailable { what: format!("the database {}", path.display()), why: "it was closed".into() }),
+            None => Err(Error::Unavailable { what: format!("the database {}", path.display()), why: "the connection was closed".into() }),
         }
     }
 }
@@ -156,7 +156,7 @@ fn copy_consistent(path: &Path, target: &Path) -> io::Result<()> {
             return Ok(());
         }
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "it changed during all three attempts to copy it"))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "the file changed during each of three attempts to copy it"))
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {

@@ -154,8 +154,8 @@ impl EmptyHost {
     /// Describes what was found.
     pub fn describe(&self) -> String {
         let EmptyHost { host, sessions } = self;
-        let which = if *sessions == 1 { "conversation".to_owned() } else { format!("{sessions} conversations") };
-        format!("no messages found in the newest {which} of {host}; its transcripts may have a new format")
+        let which = if *sessions == 1 { format!("{host} conversation") } else { format!("{sessions} {host} conversations") };
+        format!("no messages found in the newest {which}; the transcript format may have changed")
     }
 
     /// Returns what the user can do.
@@ -357,7 +357,7 @@ impl Run<'_> {
                 }
                 self.outcome.problems.extend(read.problems.into_iter().map(|problem| (session.path.clone(), problem)));
                 if read.more_problems > 0 {
-                    let problem = Problem::whole(format!("other lines that are not valid records: {}", read.more_problems));
+                    let problem = Problem::whole(format!("more problems in this transcript: {}", read.more_problems));
                     self.outcome.problems.push((session.path.clone(), problem));
                 }
                 if read.stopped && !off {

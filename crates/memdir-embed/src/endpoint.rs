@@ -217,16 +217,16 @@ fn validate(settings: &EndpointSettings, address: &str) -> Result<()> {
     let uri: Result<ureq::http::Uri, _> = address.parse();
     let web = uri.is_ok_and(|u| matches!(u.scheme_str(), Some("http" | "https")) && u.host().is_some_and(|h| !h.is_empty()));
     if !web {
-        return bad("url", "use an address such as http://localhost:11434".into());
+        return bad("url", "it is not an http or https URL; use an address such as http://localhost:11434".into());
     }
     if settings.model.trim().is_empty() {
-        return bad("model", "it is empty; set it to the name of the model".into());
+        return bad("model", "it is empty; set it to the model's name".into());
     }
     if !(1..=65_536).contains(&settings.dimensions) {
         return bad("dimensions", format!("{} is not in the range 1 to 65536", settings.dimensions));
     }
     if settings.batch == 0 || settings.max_text_bytes == 0 || settings.timeout.is_zero() {
-        return bad("limits", "batch, text size and timeout must not be 0".into());
+        return bad("limits", "batch size, text size and timeout must be greater than 0".into());
     }
     if settings.key.as_ref().is_some_and(|k| k.0.chars().any(|c| !c.is_ascii_graphic())) {
         return bad("key", "it contains characters that are not printable ASCII".into());
@@ -263,6 +263,6 @@ fn display_url(address: &str) -> String {
             let host = server.rsplit('@').next().unwrap_or(server);
             format!("{scheme}://{host}{}", path.split('?').next().unwrap_or(path))
         }
-        None => "a URL without scheme".into(),
+        None => "a URL without a scheme".into(),
     }
 }

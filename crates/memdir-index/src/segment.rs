@@ -54,7 +54,7 @@ impl Segment {
         for (part, mark) in PARTS.iter().zip(&row.marks) {
             let path = part_path(root, row.name(), part);
             if Mark::read(&path) != *mark {
-                return Err(corrupt(&path, "it was modified after it was written"));
+                return Err(corrupt(&path, "it was modified after memdir wrote it"));
             }
         }
         let id = SegmentId::from_uuid_string(row.name()).map_err(|error| corrupt(root, error.to_string()))?;
@@ -75,10 +75,10 @@ impl Segment {
         for part in &PARTS[..PARTS.len() - 1] {
             let name = format!("{}.{part}", self.row.name());
             if !directory.validate_checksum(Path::new(&name)).is_ok_and(|whole| whole) {
-                return Err(corrupt(&root.join(name), "its checksum is wrong"));
+                return Err(corrupt(&root.join(name), "checksum mismatch"));
             }
         }
-        if self.table.is_whole() { Ok(()) } else { Err(corrupt(&part_path(root, self.row.name(), "units"), "its checksum is wrong")) }
+        if self.table.is_whole() { Ok(()) } else { Err(corrupt(&part_path(root, self.row.name(), "units"), "checksum mismatch")) }
     }
 
     pub(super) fn field(&self, field: Field) -> &InvertedIndexReader {
@@ -208,7 +208,7 @@ impl Open {
     fn finish(self, root: Option<&Path>) -> Result<NewSegment> {
         let index = self.writer.finalize().map_err(tantivy_error("write", &self.root))?;
         let segment = index.searchable_segments().map_err(tantivy_error("read", &self.root))?.into_iter().next();
-        let segment = segment.ok_or_else(|| corrupt_index("a written segment is empty"))?;
+        let segment = segment.ok_or_else(|| corrupt_index("a newly written segment is empty"))?;
         Ok(NewSegment { segment: Arc::new(close(segment, &self.columns, root)?), rows: self.rows })
     }
 }

@@ -219,12 +219,12 @@ impl State {
     pub(super) fn open(path: &Path, fingerprint: [u8; 16]) -> Result<State> {
         let Some((mapped, mark)) = files::map(path)? else { return Ok(State::empty()) };
         let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>).filter(|h| h.magic == MAGIC);
-        let header = header.ok_or_else(|| corrupt(path, "it is not the state of a search index"))?;
+        let header = header.ok_or_else(|| corrupt(path, "it is not a search index state file"))?;
         if header.fingerprint != fingerprint {
             return Err(corrupt(path, OTHER_VERSION));
         }
         if u64::from(crc32fast::hash(&mapped[16..])) != header.crc {
-            return Err(corrupt(path, "its checksum is wrong"));
+            return Err(corrupt(path, "checksum mismatch"));
         }
         let state = State { bytes: Some(mapped), header, mark, naming_others: OnceLock::new() };
         match state.names_at() + header.names as usize == state.all().len() {

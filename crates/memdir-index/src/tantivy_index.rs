@@ -157,7 +157,7 @@ impl TantivyIndex {
         let vectors = Vectors::open(&self.vectors_dir(), id, *dim)?;
         let required = state.vectors();
         match required.embedder == self.tag && vectors.generation() < required.generation {
-            true => Err(corrupt(&self.vectors_dir(), "vectors are missing")),
+            true => Err(corrupt(&self.vectors_dir(), "some vectors are missing")),
             false => Ok(Some(Arc::new(vectors))),
         }
     }

@@ -127,7 +127,7 @@ impl Vectors {
         let Some((file, row)) = self.locate(row) else {
             return Err(Error::BadInput {
                 what: "row".into(),
-                why: format!("row {row} does not exist; the number of rows is {}", self.len()),
+                why: format!("{row} is out of range; the number of rows is {}", self.len()),
             });
         };
         self.check_dim(query)?;
@@ -171,7 +171,7 @@ impl Vectors {
     pub fn verify(&self) -> Result<()> {
         match self.files.iter().all(|f| f.rows.is_whole()) {
             true => Ok(()),
-            false => Err(corrupt(&self.dir, "the checksum of a row file is wrong")),
+            false => Err(corrupt(&self.dir, "checksum mismatch in a row file")),
         }
     }
 
@@ -242,9 +242,9 @@ impl Vectors {
             let file = fs::File::open(&path).map_err(|source| Error::Io { doing: "open", path: path.clone(), source })?;
             let rows = RowFile::open(&file, &path, &list.embedder, list.dim)?;
             if rows.len() != listed.rows {
-                return Err(corrupt(&path, "its number of rows does not match the list"));
+                return Err(corrupt(&path, "its row count does not match the file list"));
             }
-            let next = first.checked_add(rows.len() as u32).ok_or_else(|| corrupt(dir, "it lists too many rows"))?;
+            let next = first.checked_add(rows.len() as u32).ok_or_else(|| corrupt(dir, "its file list has too many rows"))?;
             files.push(Part { first, rows: Arc::new(rows) });
             first = next;
         }
@@ -261,7 +261,7 @@ impl Vectors {
         match vector.dim() == self.dim() {
             true => Ok(()),
             false => {
-                let why = format!("its dimension is {}; that of {} is {}", vector.dim(), self.list.embedder, self.dim());
+                let why = format!("it has {} dimensions; the embedder {} has {}", vector.dim(), self.list.embedder, self.dim());
                 Err(Error::BadInput { what: "vector".into(), why })
             }
         }

@@ -105,8 +105,8 @@ impl ChangeJob<'_> {
 
     fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
-            let why = format!("the connection was lost during the commit ({}); look for its id in the history", failure.error);
-            return Error::Unavailable { what: format!("it is not known whether change {} was made", change.id), why };
+            let why = format!("the connection was lost during the commit ({}); look for this id in the history", failure.error);
+            return Error::Unavailable { what: format!("cannot tell whether change {} was made", change.id), why };
         }
         if failure.kind == FailureKind::Locked {
             let root = self.namespaces.first().map(|namespace| crate::space::root(&self.space.tenant, namespace));
@@ -234,7 +234,8 @@ impl ChangeJob<'_> {
         let held = client.query(&statement, &[&self.space.tenant, &people]).await?;
         let mut names = held.iter().map(|row| row.try_get::<_, &str>(0));
         if !names.any(|name| name.is_ok_and(|name| name == person)) {
-            return Err(Error::Unavailable { what: "the change was not made".into(), why: "the person was removed".into() }.into());
+            let why = format!("person {person:?} was removed from the tenant");
+            return Err(Error::Unavailable { what: "the change was not made".into(), why }.into());
         }
         Ok(())
     }
@@ -341,8 +342,8 @@ async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> R
         (0..paths.len()).find(|n| folders[*n] && is_folder(*n)).map(|n| (paths[n].clone(), true))
     };
     match taken.into_iter().next().or_else(new_folder) {
-        Some((path, true)) => Err(Error::bad_path(path, "it is a folder; use another name").into()),
-        Some((path, false)) => Err(Error::bad_path(path, "a component of it is a file, not a directory; use another name").into()),
+        Some((path, true)) => Err(Error::bad_path(path, "it is a directory; use another name").into()),
+        Some((path, false)) => Err(Error::bad_path(path, "one of its components is a file, not a directory; use another name").into()),
         None => Ok(()),
     }
 }

@@ -215,7 +215,7 @@ impl Database {
     /// Creates a tenant, if it does not exist.
     pub fn create_tenant(&self, tenant: &str) -> Result<()> {
         if tenant.is_empty() || tenant.len() > 200 || tenant.chars().any(char::is_control) {
-            return Err(Error::bad_input("tenant", format!("{tenant:?} is not a name of 1 to 200 bytes without control characters")));
+            return Err(Error::bad_input("tenant", format!("{tenant:?} must have 1 to 200 bytes and no control characters")));
         }
         self.administer(tenant, async |client| {
             client.execute(sql::ADD_TENANT, &[&tenant]).await?;
@@ -417,7 +417,7 @@ impl Database {
 }
 
 fn no_answer() -> Failure {
-    Failure::disconnected("it did not answer in time")
+    Failure::disconnected("no response within the time limit")
 }
 
 /// Connects with the role of the URL, without the limits of a store.

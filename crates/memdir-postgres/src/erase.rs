@@ -48,7 +48,7 @@ impl Database {
         self.administer_or_undo(tenant, is_done, async |client| {
             // First, so that changes which are being made end before the history is renamed, and later ones find no person.
             if client.query_opt(sql::LOCK_PERSON, &[&tenant, &person]).await?.is_none() {
-                return Err(Error::bad_input("person", format!("{person:?} not found in tenant {tenant:?}")).into());
+                return Err(Error::bad_input("person", format!("{person:?} does not exist in tenant {tenant:?}")).into());
             }
             erase(client, (tenant, person), &own, &erased_as, is_done).await
         })

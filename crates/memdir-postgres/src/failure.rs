@@ -46,7 +46,7 @@ impl Failure {
 }
 
 /// Why a database that was never migrated cannot be used.
-pub(crate) const NO_SCHEMA: &str = "it does not have memdir's schema; create it with: memdir admin migrate";
+pub(crate) const NO_SCHEMA: &str = "the memdir schema is missing; create it with: memdir admin migrate";
 
 fn unavailable(why: String) -> Error {
     Error::Unavailable { what: "the database".into(), why }
@@ -71,7 +71,7 @@ impl From<PoolError> for Failure {
             PoolError::Timeout(TimeoutType::Wait) => {
                 unavailable("all connections are in use; try again, or start the server with a higher --connections".into()).into()
             }
-            PoolError::Timeout(_) => Failure::disconnected("it did not answer in time"),
+            PoolError::Timeout(_) => Failure::disconnected("no response within the time limit"),
             other => unavailable(other.to_string()).into(),
         }
     }

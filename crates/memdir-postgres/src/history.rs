@@ -230,5 +230,5 @@ pub(crate) fn to_name<T: Serialize>(value: &T) -> Result<String, Failure> {
 
 pub(crate) fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, Failure> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
-        .map_err(|_| corrupt(&format!("unknown value {name:?}; upgrade memdir")))
+        .map_err(|_| corrupt(&format!("it contains the unknown value {name:?}; upgrade memdir")))
 }

@@ -81,11 +81,11 @@ pub(crate) async fn check(client: &Client) -> Result<(), Failure> {
     let (version, works_since): (i32, i32) = (row.get(0), row.get(1));
     if version < wanted {
         return Err(unavailable(format!(
-            "its schema has version {version}, and this release needs {wanted}; upgrade it with: memdir admin migrate"
+            "the schema has version {version}, but this release needs version {wanted}; upgrade the schema with: memdir admin migrate"
         )));
     }
     if works_since > wanted {
-        let why = format!("its schema has version {version}, which needs a release that knows version {works_since}; upgrade memdir");
+        let why = format!("the schema has version {version}, which needs a release that supports version {works_since}; upgrade memdir");
         return Err(unavailable(why));
     }
     Ok(())

@@ -102,11 +102,12 @@ pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, chan
     client.execute(sql::DROP_DECIDED, &[&tenant, &namespace, &oldest]).await?;
     let row = client.query_one(sql::COUNT_OPEN, &[&tenant, &namespace, &change.actor.name]).await?;
     let (all, own): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    for (count, limit, whose) in
-        [(own, limits::OPEN_PROPOSALS_PER_AUTHOR, "you have"), (all, limits::OPEN_PROPOSALS, "this project or group has")]
-    {
+    for (count, limit, whose) in [
+        (own, limits::OPEN_PROPOSALS_PER_AUTHOR, "by you in this project or group"),
+        (all, limits::OPEN_PROPOSALS, "in this project or group"),
+    ] {
         if usize::try_from(count).unwrap_or(0) >= limit {
-            let why = format!("{whose} {limit} open proposals, which is the limit; withdraw some, or ask a reviewer to review them");
+            let why = format!("too many open proposals {whose}: the maximum is {limit}; withdraw some, or ask a reviewer to review them");
             return Err(Error::Review { why }.into());
         }
     }
@@ -168,7 +169,7 @@ pub(crate) async fn close(
     if (found, by, found_at) == (state.name(), &decision.by, Some(at)) {
         return Ok(());
     }
-    Err(Error::Review { why: format!("proposal {id} was {found} by {by}") }.into())
+    Err(Error::Review { why: format!("proposal {id} was already {found} by {by}") }.into())
 }
 
 /// Returns a proposal as a caller of this space sees it, or `None` if one of its files is not visible. Without a caller, it is shown to its

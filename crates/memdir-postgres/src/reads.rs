@@ -140,7 +140,7 @@ pub(crate) async fn list_mount(client: &Object, space: &Space, at: usize, under:
 
 /// Converts a version column.
 pub(crate) fn version(bytes: &[u8]) -> Result<Version, Failure> {
-    let bytes: [u8; 16] = bytes.try_into().map_err(|_| corrupt("a version does not have 16 bytes"))?;
+    let bytes: [u8; 16] = bytes.try_into().map_err(|_| corrupt("a version is not 16 bytes long"))?;
     Ok(Version::from_bytes(bytes))
 }
 

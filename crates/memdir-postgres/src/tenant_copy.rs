@@ -101,8 +101,10 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
     let first = lines()?.unwrap_or_default();
     match serde_json::from_str(&first) {
         Ok(CopyLine::MemdirTenant { format: FORMAT, .. }) => {}
-        Ok(CopyLine::MemdirTenant { format, .. }) => return Err(invalid(&format!("it has format {format}; upgrade memdir")).into()),
-        _ => return Err(invalid("its first line is not the header of a tenant export").into()),
+        Ok(CopyLine::MemdirTenant { format, .. }) => {
+            return Err(invalid(&format!("it has the unknown format {format}; upgrade memdir")).into());
+        }
+        _ => return Err(invalid("its first line is not a tenant export header").into()),
     }
     let (mut batch, mut count) = (Batch::default(), 0);
     loop {
@@ -110,7 +112,7 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
         match serde_json::from_str(&line).map_err(|error| invalid(&error.to_string()))? {
             CopyLine::Row { table, row } => {
                 let Some(table) = TABLES.into_iter().find(|known| *known == table) else {
-                    return Err(invalid(&format!("it has rows of the unknown table {table:?}")).into());
+                    return Err(invalid(&format!("it has rows for the unknown table {table:?}")).into());
                 };
                 if batch.table != table || batch.rows.len() > BATCH_BYTES {
                     batch.insert(client).await?;
@@ -122,7 +124,9 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
                 batch.insert(client).await?;
                 return Ok(count);
             }
-            CopyLine::End { rows } => return Err(invalid(&format!("it has {count} rows, but its last line records {rows}")).into()),
+            CopyLine::End { rows } => {
+                return Err(invalid(&format!("it has {count} rows, but should have {rows} according to its last line")).into());
+            }
             CopyLine::MemdirTenant { .. } => return Err(invalid("it contains more than one export").into()),
         }
     }

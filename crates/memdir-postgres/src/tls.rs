@@ -49,7 +49,7 @@ impl DatabaseTls {
                     roots.add(certificate).map_err(|error| invalid(error.to_string()))?;
                 }
                 if roots.is_empty() {
-                    return Err(invalid("it has no certificates in PEM format".into()));
+                    return Err(invalid("no PEM certificates found".into()));
                 }
             }
         }

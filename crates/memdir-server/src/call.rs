@@ -26,10 +26,10 @@ pub(crate) enum CallFailure {
     Cancelled,
     #[error("no result within {CALL_SECS} seconds; the call was stopped. Check what was saved before you try again")]
     TimedOut,
-    #[error("too many calls are waiting; try again after some of them have been answered")]
+    #[error("too many calls are waiting; try again after some of them have finished")]
     TooMany,
     #[error(
-        "internal error in memdir; other calls are not affected, and no change is half done. Try another call, and report the error to the user"
+        "internal error in memdir; other calls are not affected, and no change was left incomplete. Try another call, and report the error to the user"
     )]
     Panicked,
 }

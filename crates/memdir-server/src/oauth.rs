@@ -63,12 +63,13 @@ impl OAuthOptions {
     pub(crate) fn validate(&self) -> Result<(), ServeError> {
         for (name, url) in [("oauth.issuer", &self.issuer), ("oauth.resource", &self.resource)] {
             if !is_safe_url(url) || url.parse::<Uri>().is_ok_and(|uri| uri.query().is_some()) {
-                let why = format!("{name} {url:?} is not valid: use an https URL without a query; http is allowed only for loopback");
+                let why =
+                    format!("{name} {url:?} is not valid: use an https URL without a query; http is allowed only for loopback addresses");
                 return Err(ServeError::OAuth(why));
             }
         }
         if [&self.read_scope, &self.write_scope].iter().any(|scope| !is_scope(scope)) {
-            let why = "oauth.read_scope and oauth.write_scope must be printable ASCII without spaces, quotes and backslashes";
+            let why = "oauth.read_scope and oauth.write_scope must be printable ASCII without spaces, quotes or backslashes";
             return Err(ServeError::OAuth(why.into()));
         }
         Ok(())
@@ -87,7 +88,7 @@ pub(crate) enum TokenRefusal {
     #[error("{0}")]
     Invalid(String),
     /// The token has none of the scopes.
-    #[error("the token has neither the scope {read} nor {write}")]
+    #[error("the token has neither the scope {read:?} nor {write:?}")]
     Scope { read: String, write: String },
     /// The caller is known to the provider and not to this server.
     #[error("{0}")]
@@ -120,7 +121,7 @@ impl ResourceServer {
             KeyFailure::Unavailable(why) => TokenRefusal::Unavailable(why),
         })?;
         if !keys.iter().any(|key| token.is_signed_by(key)) {
-            return Err(TokenRefusal::Invalid("the signature of the token is not valid".into()));
+            return Err(TokenRefusal::Invalid("the token has an invalid signature".into()));
         }
         claims::verified(&self.options, &token.claims, self.clock.now())
     }

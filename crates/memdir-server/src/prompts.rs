@@ -36,7 +36,7 @@ pub(crate) fn render(
 ) -> Result<String> {
     let argument = arguments.get(prompt.argument).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     if argument.is_none() && prompt.required {
-        return Err(Error::bad_input(prompt.argument, format!("required by the prompt {}", prompt.name)));
+        return Err(Error::bad_input(prompt.argument, format!("it is required by the prompt {:?}", prompt.name)));
     }
     let argument = text::ellipsis(argument.unwrap_or_default(), MAX_ARGUMENT_CHARS);
     let context = match prompt.name {

@@ -39,7 +39,7 @@ pub(crate) fn to_uri(path: &MemoryPath) -> String {
 
 /// Parses the URI of a memory, optionally with a range of lines.
 pub(crate) fn parse(uri: &str) -> Result<(MemoryPath, Option<LineRange>)> {
-    let refuse = || Error::bad_input("uri", format!("{uri:?} is not a URI like memory:///notes/deploy"));
+    let refuse = || Error::bad_input("uri", format!("{uri:?} is not a memory URI such as memory:///notes/deploy"));
     let rest = uri.strip_prefix(SCHEME).or_else(|| uri.strip_prefix("memory://")).ok_or_else(refuse)?;
     let (name, query) = rest.split_once('?').map_or((rest, None), |(name, query)| (name, Some(query)));
     let name = percent_decode_str(name).decode_utf8().map_err(|_| refuse())?;

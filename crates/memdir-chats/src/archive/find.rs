@@ -30,7 +30,7 @@ impl ChatArchive {
             1 => Ok(best.remove(0)),
             0 => Err(Error::NoChat { id: wanted.to_owned() }),
             count => {
-                let why = format!("{wanted:?} matches {count} conversations; use more characters of the id, or HOST/ID");
+                let why = format!("{wanted:?} matches {count} conversations; use a longer prefix of the id, or HOST/ID");
                 Err(Error::bad_input("session", why))
             }
         }
@@ -44,7 +44,7 @@ impl ChatArchive {
         };
         let chat = self.find(name)?;
         if !(1..=chat.parts).contains(&part) {
-            let why = format!("part {part} of {name:?} not found; its last part is {}", chat.parts);
+            let why = format!("part {part} of {name:?} not found; the last part is {}", chat.parts);
             return Err(Error::bad_input("session", why));
         }
         Ok((chat, Some(part)))

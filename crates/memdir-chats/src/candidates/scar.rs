@@ -106,7 +106,7 @@ fn candidate(change: &str, group: &[&ScarSeen], sessions: Vec<String>) -> Candid
         memory_type: Kind::Feedback,
         description: one_line(&title, 120),
         text: format!(
-            "{title}.\n\nIn {} conversations `{}` failed{error} and `{}` succeeded.\n",
+            "{title}.\n\nIn {} conversations, `{}` failed{error} and `{}` succeeded.\n",
             sessions.len(),
             short(&last.bad),
             short(&last.good)

@@ -37,9 +37,9 @@ pub(super) fn ollama(bytes: &[u8], count: usize) -> Result<Vec<Vec<f32>>, String
 /// Converts numbers to a unit vector, after checking their count and that they are finite.
 pub(super) fn vector(values: &[f32], dim: usize) -> Result<Vector, String> {
     if values.len() != dim {
-        return Err(format!("the response has vectors of {} dimensions; {dim} are configured", values.len()));
+        return Err(format!("the response has vectors with {} dimensions; {dim} dimensions are configured", values.len()));
     }
-    Vector::from_values(values).ok_or_else(|| "the response has numbers that are not finite".into())
+    Vector::from_values(values).ok_or_else(|| "the response contains non-finite numbers".into())
 }
 
 /// The beginning of an error response, on one line.
@@ -56,6 +56,6 @@ fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
 fn check_count(found: usize, expected: usize) -> Result<(), String> {
     match found == expected {
         true => Ok(()),
-        false => Err(format!("the response has {found} vectors for {expected} texts")),
+        false => Err(format!("wrong number of vectors in the response: expected {expected}, found {found}")),
     }
 }

@@ -113,7 +113,7 @@ fn wrong_answers_are_errors() {
             json!("what?"),
             "invalid response: invalid type: string \"what?\", expected struct OpenAiResponse at line 1 column 7",
         ),
-        (Protocol::OpenAi, json!({ "data": [] }), "the response has 0 vectors for 2 texts"),
+        (Protocol::OpenAi, json!({ "data": [] }), "wrong number of vectors in the response: expected 2, found 0"),
         (
             Protocol::OpenAi,
             json!({ "data": [{ "index": 0, "embedding": row(RAM_DIM) }, { "index": 0, "embedding": row(RAM_DIM) }] }),
@@ -122,12 +122,20 @@ fn wrong_answers_are_errors() {
         (
             Protocol::OpenAi,
             json!({ "data": [{ "index": 0, "embedding": row(RAM_DIM) }, { "index": 1, "embedding": row(3) }] }),
-            "the response has vectors of 3 dimensions; 83 are configured",
+            "the response has vectors with 3 dimensions; 83 dimensions are configured",
         ),
-        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM)] }), "the response has 1 vectors for 2 texts"),
-        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM), row(RAM_DIM), row(RAM_DIM)] }), "the response has 3 vectors for 2 texts"),
-        (Protocol::Ollama, json!({ "embeddings": [row(2), row(2)] }), "the response has vectors of 2 dimensions; 83 are configured"),
-        (Protocol::Ollama, json!({ "embeddings": [vec![1e300; RAM_DIM], row(RAM_DIM)] }), "the response has numbers that are not finite"),
+        (Protocol::Ollama, json!({ "embeddings": [row(RAM_DIM)] }), "wrong number of vectors in the response: expected 2, found 1"),
+        (
+            Protocol::Ollama,
+            json!({ "embeddings": [row(RAM_DIM), row(RAM_DIM), row(RAM_DIM)] }),
+            "wrong number of vectors in the response: expected 2, found 3",
+        ),
+        (
+            Protocol::Ollama,
+            json!({ "embeddings": [row(2), row(2)] }),
+            "the response has vectors with 2 dimensions; 83 dimensions are configured",
+        ),
+        (Protocol::Ollama, json!({ "embeddings": [vec![1e300; RAM_DIM], row(RAM_DIM)] }), "the response contains non-finite numbers"),
         (Protocol::Ollama, json!({ "error": "no" }), "invalid response: missing field `embeddings` at line 1 column 14"),
     ];
     for (protocol, body, why) in cases {
@@ -188,13 +196,13 @@ fn bad_settings_are_refused_before_anything_is_sent() {
         change(&mut all);
         Endpoint::new(all).map(|_| ()).unwrap_err().to_string()
     };
-    let url = "embedder url: use an address such as http://localhost:11434";
+    let url = "embedder url: it is not an http or https URL; use an address such as http://localhost:11434";
     assert_eq!(refused(&|s| s.url = String::new()), url);
     assert_eq!(refused(&|s| s.url = "localhost:11434".into()), url);
     assert_eq!(refused(&|s| s.url = "file:///etc/passwd".into()), url);
-    assert_eq!(refused(&|s| s.model = " ".into()), "embedder model: it is empty; set it to the name of the model");
+    assert_eq!(refused(&|s| s.model = " ".into()), "embedder model: it is empty; set it to the model's name");
     assert_eq!(refused(&|s| s.dimensions = 0), "embedder dimensions: 0 is not in the range 1 to 65536");
-    assert_eq!(refused(&|s| s.batch = 0), "embedder limits: batch, text size and timeout must not be 0");
+    assert_eq!(refused(&|s| s.batch = 0), "embedder limits: batch size, text size and timeout must be greater than 0");
     assert_eq!(refused(&|s| s.key = Some(ApiKey::new("a\r\nb"))), "embedder key: it contains characters that are not printable ASCII");
 }
 

@@ -46,12 +46,12 @@ impl FileList {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Ok(FileList { embedder: embedder.clone(), dim, next: 1, files: Vec::new() });
             }
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => return Err(corrupt(&path, "it is not UTF-8")),
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => return Err(corrupt(&path, "it is not valid UTF-8")),
             Err(source) => return Err(Error::Io { doing: "read", path, source }),
         };
-        let list = FileList::parse(&text).ok_or_else(|| corrupt(&path, "its checksum is wrong"))?;
+        let list = FileList::parse(&text).ok_or_else(|| corrupt(&path, "checksum mismatch"))?;
         if list.embedder != *embedder || list.dim != dim {
-            return Err(corrupt(&path, "it was built with a different embedder"));
+            return Err(corrupt(&path, "its embedder or dimension does not match the index"));
         }
         Ok(list)
     }

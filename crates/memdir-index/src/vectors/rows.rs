@@ -51,13 +51,13 @@ impl RowFile {
         let bytes = map_file(file).map_err(|source| Error::Io { doing: "memory-map", path: path.to_owned(), source })?;
         let header = bytes.first_chunk::<HEADER>().ok_or_else(|| corrupt(path, "it is shorter than its header"))?;
         if header[HASHED..HASHED + 16] != hash(&header[..HASHED]) {
-            return Err(corrupt(path, "the checksum of its header is wrong"));
+            return Err(corrupt(path, "checksum mismatch in its header"));
         }
         if &header[..8] != MAGIC || number(&header[8..12]) != u64::from(FORMAT) {
-            return Err(corrupt(path, "it has another format"));
+            return Err(corrupt(path, "it has an unknown format"));
         }
         if header[24..40] != embedder.hash() || number(&header[12..16]) != dim as u64 {
-            return Err(corrupt(path, "it was built with a different embedder"));
+            return Err(corrupt(path, "its embedder or dimension does not match the file list"));
         }
         let layout = usize::try_from(number(&header[16..24])).ok().and_then(|rows| Layout::new(rows, dim));
         match layout {

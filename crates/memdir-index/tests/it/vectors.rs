@@ -188,8 +188,8 @@ fn readers_find_everything_while_files_are_merged_and_removed() {
 fn vectors_of_another_embedder_or_dimension_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let vectors = open(dir.path()).add(&entries(0..3)).unwrap();
-    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "it was built with a different embedder");
-    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "it was built with a different embedder");
+    assert_corrupt(Vectors::open(dir.path(), &EmbedderId::new("test", "2"), DIM), "its embedder or dimension does not match the index");
+    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM + 1), "its embedder or dimension does not match the index");
     let foreign = Vector::zero(DIM + 1);
     assert_eq!(vectors.add(&[(Key::from_text("x"), foreign.clone())]).unwrap_err().code(), "bad_input");
     assert_eq!(vectors.nearest(&foreign, 1, &mut |_| true).unwrap_err().code(), "bad_input");
@@ -236,7 +236,7 @@ fn damaged_rows_are_detected_when_they_would_be_results() {
     let vectors = open(dir.path());
     assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a row does not match its scale");
     assert_corrupt(vectors.cosine(&entry(1).1, 0), "a row does not match its scale");
-    assert_corrupt(vectors.verify(), "the checksum of a row file is wrong");
+    assert_corrupt(vectors.verify(), "checksum mismatch in a row file");
 }
 
 #[test]

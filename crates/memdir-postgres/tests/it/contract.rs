@@ -144,13 +144,13 @@ fn the_version_of_the_schema_is_checked() {
     crate::support::query(&test.url, "insert into memdir.migrations values (99, 1)").unwrap();
     assert_eq!(connect(), Ok(()), "an additive migration of a newer release");
     crate::support::query(&test.url, "update memdir.migrations set works_since = 99 where version = 99").unwrap();
-    let why = "the database: its schema has version 99, which needs a release that knows version 99; upgrade memdir";
+    let why = "the database: the schema has version 99, which needs a release that supports version 99; upgrade memdir";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "delete from memdir.migrations").unwrap();
-    let why = "the database: its schema has version 0, and this release needs 4; upgrade it with: memdir admin migrate";
+    let why = "the database: the schema has version 0, but this release needs version 4; upgrade the schema with: memdir admin migrate";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "drop schema memdir cascade").unwrap();
-    assert_eq!(connect(), Err("the database: it does not have memdir's schema; create it with: memdir admin migrate".into()));
+    assert_eq!(connect(), Err("the database: the memdir schema is missing; create it with: memdir admin migrate".into()));
 }
 
 /// Every connection has the limits and the role, whatever the URL says.

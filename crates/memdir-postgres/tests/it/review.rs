@@ -156,7 +156,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
     rita.reject_proposal(&second, Some(" is in deploy ")).unwrap();
     for id in [&first, &second] {
         let (state, by) = if *id == first { ("withdrawn", "ada") } else { ("rejected", "rita") };
-        let decided = format!("proposal {id} was {state} by {by}");
+        let decided = format!("proposal {id} was already {state} by {by}");
         assert_eq!(
             [why(rita.accept_proposal(id)), why(rita.reject_proposal(id, None)), why(ada.withdraw_proposal(id))],
             [(); 3].map(|()| decided.clone())
@@ -286,7 +286,8 @@ fn open_proposals_are_limited_and_count_for_the_quota() {
     for n in 1..100 {
         proposed(put(ada.store(), &format!("{n}.md"), "x"));
     }
-    let message = "you have 100 open proposals, which is the limit; withdraw some, or ask a reviewer to review them";
+    let message =
+        "too many open proposals by you in this project or group: the maximum is 100; withdraw some, or ask a reviewer to review them";
     assert_eq!(why(put(ada.store(), "more.md", "x")), message);
     rita.accept_proposal(&first).unwrap();
     proposed(put(ada.store(), "more.md", "x"));

@@ -96,7 +96,7 @@ fn an_erased_person_leaves_no_text_and_no_name() {
     assert_eq!(text(&shared, "deploy").as_deref(), Some("Never on Fridays"));
     assert_eq!(shared.changes(&ChangeFilter::default()).unwrap()[0].actor.name, receipt.erased_as);
     assert_eq!(database.people(TENANT).unwrap().into_keys().collect::<Vec<_>>(), ["ben"]);
-    assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" not found in tenant \"acme\"");
+    assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" does not exist in tenant \"acme\"");
     // No row of any table has the name or the text.
     for table in [
         "people", "members", "tokens", "namespaces", "documents", "versions", "changes", "change_files", "claims", "proposals", "usage",
@@ -135,7 +135,10 @@ fn an_erasure_waits_for_changes_of_the_person_and_refuses_later_ones() {
     let actors: Vec<String> = shared.changes(&ChangeFilter::default()).unwrap().into_iter().map(|change| change.actor.name).collect();
     assert_eq!(actors, [receipt.erased_as.clone(), receipt.erased_as]);
     for name in ["user/back.md", "deploy.md"] {
-        assert_eq!(put(&ada, name, "again").unwrap_err().to_string(), "the change was not made: the person was removed");
+        assert_eq!(
+            put(&ada, name, "again").unwrap_err().to_string(),
+            "the change was not made: person \"ada\" was removed from the tenant"
+        );
     }
     assert_eq!(query(&test.url, "select 1 from memdir.namespaces where namespace = 'people/ada'").unwrap(), Vec::<Vec<String>>::new());
 }

@@ -54,7 +54,7 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
     /// Returns the id of the caller that an identity provider vouches for, or the message with which it is refused. The id is
     /// current until the token expires; a newer token of the same caller keeps it. Fails while callers cannot be looked up.
     fn authenticate_verified<'a>(&'a self, _token: &'a VerifiedToken) -> VerifiedAuthentication<'a> {
-        Box::pin(async { Ok(Err("this server does not accept tokens of an identity provider".into())) })
+        Box::pin(async { Ok(Err("this server does not accept tokens from an identity provider".into())) })
     }
 
     /// Returns whether this is the id of a caller with its present permissions, as far as is known without blocking.
@@ -107,13 +107,13 @@ impl HttpCaller {
         let project = match values(headers, PROJECT)?.as_slice() {
             [] => None,
             [one] if !one.trim().is_empty() => Some(one.trim().to_owned()),
-            _ => return Err(reject("Memdir-Project must name exactly one project; omit the header to select none")),
+            _ => return Err(reject("header Memdir-Project must name exactly one project; omit the header to select none")),
         };
         let lists = values(headers, ONLY)?;
         let names = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
         let only: Vec<String> = names.map(str::to_owned).collect();
         if only.is_empty() && !lists.is_empty() {
-            return Err(reject("Memdir-Only is empty; list the names to narrow the session to, or omit the header"));
+            return Err(reject("header Memdir-Only is empty; list the names to include, or omit the header"));
         }
         Ok(HttpCaller { id, project, only })
     }

@@ -122,7 +122,7 @@ impl HttpEndpoint {
         let subscribes = request.headers().get("mcp-method").is_some_and(|method| method == "subscriptions/listen");
         if subscribes && request.body().size_hint().lower() > SMALL_BODY_BYTES as u64 {
             // It would stay in memory as long as the stream.
-            let why = format!("a subscription must have at most {SMALL_BODY_BYTES} bytes; subscribe to fewer resources");
+            let why = format!("a subscription request can be at most {SMALL_BODY_BYTES} bytes; subscribe to fewer resources");
             return Err(text(StatusCode::PAYLOAD_TOO_LARGE, why));
         }
         // `rmcp` asks for a subscription on the async thread, where listing the files would delay all requests.
@@ -169,7 +169,7 @@ impl HttpEndpoint {
             return Ok((self.own.clone(), None));
         }
         let Some(directory) = &self.directory else {
-            return Err(text(StatusCode::FORBIDDEN, "this server has a single space; omit Memdir-Only and Memdir-Project"));
+            return Err(text(StatusCode::FORBIDDEN, "this server has a single space; omit the headers Memdir-Only and Memdir-Project"));
         };
         self.close_outdated();
         let (cell, in_use) = self.open_services().space(caller)?;
@@ -245,7 +245,7 @@ impl HttpEndpoint {
             }
             Ok(Err(why)) => Err(text(StatusCode::FORBIDDEN, why)),
             Err(CallFailure::TimedOut | CallFailure::Cancelled) => {
-                Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "opening the memory took too long"))
+                Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot open the memory: time limit exceeded"))
             }
             Err(failure @ CallFailure::TooMany) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &failure.to_string())),
             Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the memory: internal error")),

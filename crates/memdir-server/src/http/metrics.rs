@@ -32,7 +32,7 @@ struct Histogram {
 pub(super) struct Gauges {
     /// Running calls.
     pub(super) calls: usize,
-    /// Open spaces of callers.
+    /// Memory spaces currently open.
     pub(super) spaces: usize,
     /// Whether the server is shutting down.
     pub(super) is_draining: bool,
@@ -59,7 +59,7 @@ impl HttpMetrics {
         let head = |text: &mut String, name: &str, kind: &str, help: &str| {
             let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
         };
-        head(&mut text, "memdir_http_requests_total", "counter", "Requests by route and status.");
+        head(&mut text, "memdir_http_requests_total", "counter", "HTTP requests, by route and status.");
         for ((route, status), count) in &requests.by_status {
             let _ = writeln!(text, "memdir_http_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
         }
@@ -79,10 +79,10 @@ impl HttpMetrics {
             let _ = writeln!(text, "{name} {value}");
         };
         gauge("memdir_calls_in_flight", "Tool calls and REST requests in progress.", gauges.calls as u64);
-        gauge("memdir_open_spaces", "Open spaces of callers.", gauges.spaces as u64);
+        gauge("memdir_open_spaces", "Memory spaces currently open.", gauges.spaces as u64);
         gauge("memdir_draining", "Whether the server is shutting down.", u64::from(gauges.is_draining));
         if let Some(bytes) = resident_bytes() {
-            gauge("process_resident_memory_bytes", "Resident memory of the process.", bytes);
+            gauge("process_resident_memory_bytes", "Resident memory size in bytes.", bytes);
         }
         text
     }

@@ -98,7 +98,7 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     let request = RestRequest::new(route, parameter, &parts, body).map_err(Problem::into_response)?;
     let (server, in_use) = (opened.server.clone(), opened.in_use);
     if server.catalog().find(route.info.tool).is_none() {
-        let why = format!("this route needs the tool {}, which this server does not serve", route.info.tool);
+        let why = format!("this route requires the tool {:?}, which this server does not serve", route.info.tool);
         return Err(Problem::from_status(StatusCode::FORBIDDEN, why).into_response());
     }
     // Before the cursor is read: a change in between is then in the stream.
@@ -206,7 +206,7 @@ fn text_header(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>,
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let text = value.to_str().ok().filter(|_| values.next().is_none());
-    let text = text.ok_or_else(|| Problem::invalid(format!("header {name} must be given once, in ASCII characters")))?;
+    let text = text.ok_or_else(|| Problem::invalid(format!("header {name} must occur once and contain only ASCII characters")))?;
     Ok(Some(text.to_owned()))
 }
 

@@ -276,7 +276,7 @@ async fn metrics(State(state): State<Arc<HttpState>>) -> Response {
 }
 
 async fn not_found() -> Response {
-    text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp, the REST API is below /v1")
+    text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp, and the REST API is under /v1")
 }
 
 async fn rest(

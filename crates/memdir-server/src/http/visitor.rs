@@ -38,7 +38,7 @@ impl Visitor {
         let opened = endpoint.space(caller, &state).await?;
         let server = &opened.server;
         let (Some(space), Some(subscriptions)) = (server.catalog().resources(), server.subscriptions()) else {
-            return Err(text(StatusCode::NOT_FOUND, "this server has no pages: it serves the tools of another system"));
+            return Err(text(StatusCode::NOT_FOUND, "this server has no web pages: it serves another memory system's tools"));
         };
         // The space may be opened again.
         let slots = (&*state.slots, CallKind::Read);

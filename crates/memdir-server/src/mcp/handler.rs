@@ -106,11 +106,11 @@ impl ServerHandler for McpSession {
         Ok(ListResourceTemplatesResult::with_all_items(vec![
             ResourceTemplate::new(resources::TEMPLATE, "memory")
                 .with_title("A memory")
-                .with_description("One memory, by its name; .md is optional")
+                .with_description("A memory, selected by name; the .md suffix is optional")
                 .with_mime_type("text/markdown"),
             ResourceTemplate::new(resources::LINES_TEMPLATE, "memory-lines")
                 .with_title("Lines of a memory")
-                .with_description("Some lines of one memory: 42-56, 42- or 42")
+                .with_description("A range of lines in a memory, such as 42-56, 42- or 42")
                 .with_mime_type("text/markdown"),
         ]))
     }
@@ -133,7 +133,7 @@ impl ServerHandler for McpSession {
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (path, _) = resources::parse(&request.uri).map_err(|error| to_error_data(&error))?;
         if !Self::can_notify(&context) {
-            let why = "this server has no sessions, so it cannot notify this client; subscribe with subscriptions/listen, or read again";
+            let why = "this server has no sessions and cannot notify this client; subscribe with `subscriptions/listen`, or read the resource again";
             return Err(ErrorData::invalid_request(why, None));
         }
         {

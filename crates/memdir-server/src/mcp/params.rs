@@ -74,7 +74,7 @@ pub(super) fn error(request: &CustomRequest) -> ErrorData {
         None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {method:?}"), None),
         Some((_, parameters)) => {
             let why = explain(parameters, request.params.as_ref());
-            ErrorData::invalid_params(format!("invalid params of {method}: {why}"), None)
+            ErrorData::invalid_params(format!("invalid params for {method}: {why}"), None)
         }
     }
 }
@@ -87,7 +87,7 @@ pub(crate) fn not_a_message(json: &[u8]) -> (Option<RequestId>, ErrorData) {
     let has_wrong_params = message.get("params").is_some_and(|params| !params.is_object());
     match message.get("method").and_then(Value::as_str) {
         Some(method) if id.is_some() && has_wrong_params && is_known(method) => {
-            (id, ErrorData::invalid_params(format!("invalid params of {method}: params must be an object"), None))
+            (id, ErrorData::invalid_params(format!("invalid params for {method}: params must be an object"), None))
         }
         _ => (id, ErrorData::invalid_request("not an MCP message", None)),
     }
@@ -99,7 +99,7 @@ pub(crate) fn malformed_initialize(json: &[u8]) -> Option<(Option<RequestId>, Er
     let message: Value = serde_json::from_slice(json).ok()?;
     let id = serde_json::from_value(message.get("id")?.clone()).ok()?;
     let why = fault(INITIALIZE, message.get("params")).filter(|_| message["method"] == "initialize")?;
-    Some((Some(id), ErrorData::invalid_params(format!("invalid params of initialize: {why}"), None)))
+    Some((Some(id), ErrorData::invalid_params(format!("invalid params for initialize: {why}"), None)))
 }
 
 fn explain(parameters: &[Parameter], params: Option<&Value>) -> String {

@@ -34,7 +34,8 @@ impl<'a> SignedToken<'a> {
         let (header, claims) = signed.split_once('.').ok_or(SHAPE)?;
         let header = json_part(header).ok_or(SHAPE)?;
         let algorithm = header.get("alg").and_then(Value::as_str).unwrap_or_default();
-        let algorithm = ALGORITHMS.into_iter().find(|known| *known == algorithm).ok_or("the algorithm of the token is not accepted")?;
+        let algorithm =
+            ALGORITHMS.into_iter().find(|known| *known == algorithm).ok_or("the token's signature algorithm is not accepted")?;
         // Extensions that must be understood (RFC 7515, section 4.1.11): none is.
         if header.contains_key("crit") {
             return Err("the token has unsupported critical extensions");

@@ -99,9 +99,9 @@ impl IssuerKeys {
         let refreshed = self.refresh(known.as_ref()).await;
         match self.known().filter(|set| set.is_younger(MAX_AGE_SECS)) {
             Some(set) => candidates(&set).ok_or(KeyFailure::Unknown),
-            None => Err(KeyFailure::Unavailable(
-                refreshed.err().unwrap_or_else(|| "the keys of the identity provider are not available".into()),
-            )),
+            None => {
+                Err(KeyFailure::Unavailable(refreshed.err().unwrap_or_else(|| "the identity provider's keys are not available".into())))
+            }
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
             footer.bottom {
                 p {
                     "Signed in as " strong { (context.space.viewer.name) } " · "
-                    a href=(context.url("/help")) { "Help and keys" } " · memdir " (env!("CARGO_PKG_VERSION"))
+                    a href=(context.url("/help")) { "Help and shortcuts" } " · memdir " (env!("CARGO_PKG_VERSION"))
                 }
                 @if space.machine.is_none() { (account(context)) }
             }
@@ -161,7 +161,7 @@ pub(super) fn notes(notes: &[String]) -> Markup {
 pub(super) fn pages(path: &str, number: usize, has_more: bool) -> Markup {
     html! {
         @if number > 1 || has_more {
-            nav.pages aria-label="Pages of this list" {
+            nav.pages aria-label="Pagination" {
                 @if number > 1 { a rel="prev" href=(format!("{path}page={}", number - 1)) { "← Previous" } }
                 span { "Page " (number) }
                 @if has_more { a rel="next" href=(format!("{path}page={}", number + 1)) { "Next →" } }
@@ -188,7 +188,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
         Error::NotReviewer => (StatusCode::FORBIDDEN, "Not allowed"),
         Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
         Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
-        _ => (StatusCode::BAD_REQUEST, "Not possible"),
+        _ => (StatusCode::BAD_REQUEST, "Request failed"),
     };
     let near: &[String] = if let Error::NotFound { near, .. } = error { near } else { &[] };
     let message = error.to_string();
@@ -221,7 +221,7 @@ pub(super) fn no_session(status: StatusCode, base: Option<&str>) -> Response {
         body {
             main {
                 h1 { "No session" }
-                p { "This link has been used, has expired, or belongs to a server that has stopped." }
+                p { "This link was already used, has expired, or belongs to a server that has stopped." }
                 p { "Open the page again with: " code { "memdir ui" } }
             }
         }

@@ -69,7 +69,7 @@ async fn accept(pages: &ServerPages, connection: &Connection, headers: &HeaderMa
         // coming from another site. The page it goes to from here is from this site.
         Ok(_) => with_cookies(signed_in(), &session_cookies(token, project, headers)),
         Err(TokenRefusal::Unavailable(why)) => retry_later(StatusCode::SERVICE_UNAVAILABLE, &why),
-        Err(refusal) => form(&format!("Not signed in: {refusal}.")),
+        Err(refusal) => form(&format!("Cannot sign in: {refusal}.")),
     }
 }
 
@@ -113,19 +113,19 @@ pub(super) async fn finish(
     let query = Params::parse(query.unwrap_or_default().as_bytes());
     let begun = cookie_values(&headers, LOGIN).next().and_then(|value| value.split_once('.'));
     let (Some(oauth), Some((state, verifier))) = (pages.http.oauth(), begun) else {
-        return failed(&pages, "The sign-in has expired.");
+        return failed(&pages, "The sign-in has expired. Try again.");
     };
     // Otherwise a link could sign a person in as someone else.
     if !is_equal(state, query.get("state")) {
-        return failed(&pages, "The sign-in does not belong to this browser.");
+        return failed(&pages, "The sign-in was not started in this browser.");
     }
     // RFC 9207: the answer is from the provider that was asked.
     if !query.get("iss").is_empty() && query.get("iss") != oauth.options.issuer {
-        return failed(&pages, "The answer is from another identity provider.");
+        return failed(&pages, "The response came from another identity provider.");
     }
     let code = query.get("code");
     if code.is_empty() {
-        return failed(&pages, &format!("The identity provider refused: {}.", query.get("error")));
+        return failed(&pages, &format!("The identity provider refused the sign-in: {}.", query.get("error")));
     }
     let response = match exchange(oauth, code, verifier).await {
         Ok(token) => accept(&pages, &connection, &headers, &token, "").await,
@@ -169,7 +169,7 @@ fn page(status: StatusCode, view: &LoginView<'_>) -> Response {
         @if view.has_provider { p { a.button href=(format!("{BASE}/oauth")) { "Sign in with your identity provider" } } }
         form method="post" action=(format!("{BASE}/login")) {
             p { label { "Token " input name="token" type="password" required autocomplete="current-password" maxlength="8000"; } }
-            p { label { "Project, if you have several " input name="project" value=(view.project) maxlength="200" autocomplete="off"; } }
+            p { label { "Project (if you have several) " input name="project" value=(view.project) maxlength="200" autocomplete="off"; } }
             p { button type="submit" { "Sign in" } }
         }
     };

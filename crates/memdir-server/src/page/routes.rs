@@ -113,7 +113,7 @@ fn change(view: View) -> MethodRouter<Arc<PageState>> {
         let form = visit.read_form(&parts.headers, body).await?;
         let checked = move |context: &ViewContext<'_>| match context.space.viewer.may_write {
             true => view(context, "", &form),
-            false => Ok(layout::message_reply(StatusCode::FORBIDDEN, "Read-only", "You may read these memories but not change them.")),
+            false => Ok(layout::message_reply(StatusCode::FORBIDDEN, "Read-only", "You can read these memories but not change them.")),
         };
         Ok::<Response, Response>(visit.answer(&state, CallKind::Write, checked).await)
     };

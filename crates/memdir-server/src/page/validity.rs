@@ -57,7 +57,10 @@ pub(super) fn banner(context: &ViewContext<'_>, memory: &Memory, successor: Opti
                 "This memory is superseded" @if let Some(path) = successor { " by " (layout::memory_link(context, path.name())) } "."
             },
             Some(Outdated::Deprecated) => p.error { "This memory is deprecated." },
-            Some(Outdated::Stale) => p.error { "This memory is stale" @if let Some(day) = validity.stale_after { " since " (day) } ". Verify or correct it." },
+            Some(Outdated::Stale) => p.error {
+                @if let Some(day) = validity.stale_after { "This memory has been stale since " (day) ". " } @else { "This memory is stale. " }
+                "Verify or correct it."
+            },
             None => {},
         }
     }

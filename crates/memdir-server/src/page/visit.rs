@@ -104,7 +104,7 @@ impl Visit {
         if is_equal(&self.csrf, form.get("csrf")) {
             Ok(form)
         } else {
-            Err(text(StatusCode::FORBIDDEN, "missing or wrong form token; open the page again and repeat the change"))
+            Err(text(StatusCode::FORBIDDEN, "missing or invalid form token; open the page again and repeat the change"))
         }
     }
 }

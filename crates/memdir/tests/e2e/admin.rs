@@ -21,7 +21,7 @@ fn a_team_is_set_up_from_nothing() {
     };
     assert_snapshot!(run(&["tenant", "add", "acme"]), @"
     -- stderr
-    error: the database: it does not have memdir's schema; create it with: memdir admin migrate
+    error: the database: the memdir schema is missing; create it with: memdir admin migrate
     hint: check DATABASE_URL or --database, and that the server is running
     -- exit 3
     ");

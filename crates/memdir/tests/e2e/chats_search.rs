@@ -287,19 +287,19 @@ fn a_host_whose_transcripts_have_no_messages_is_reported() {
     assert_snapshot!(home.run_bare(&["chats", "sync"]), @"
     synced 0 turns in 0 conversations; 0 in the archive
     -- stderr
-    note: no messages found in the newest conversation of gemini; its transcripts may have a new format; update memdir, or exclude the host with: memdir chats off --host gemini
+    note: no messages found in the newest gemini conversation; the transcript format may have changed; update memdir, or exclude the host with: memdir chats off --host gemini
     ");
     let sync = || serde_json::from_slice::<serde_json::Value>(&home.bare(&["chats", "sync", "--json"]).output().unwrap().stdout).unwrap();
     assert_eq!(sync()["empty_hosts"], json!([{ "host": "gemini", "sessions": 1 }]), "an unchanged transcript is still reported");
     assert_snapshot!(home.run_bare(&["search", "hello"]), @"
     -- stderr
-    note: no messages found in the newest conversation of gemini; its transcripts may have a new format
+    note: no messages found in the newest gemini conversation; the transcript format may have changed
     note: no results; try other words or a lower --min-score
     -- exit 1
     ");
     let doctor = home.run_bare(&["doctor"]);
     assert_snapshot!(doctor.lines().skip_while(|line| !line.contains("chats of")).take(2).collect::<Vec<_>>().join("\n"), @"
-    bad chats of gemini: no messages found in the newest conversation of gemini; its transcripts may have a new format
+    bad chats of gemini: no messages found in the newest gemini conversation; the transcript format may have changed
         update memdir, or exclude the host with: memdir chats off --host gemini
     ");
     // Two more without a message are chance once another one has some; three in a row are not.

@@ -64,18 +64,18 @@ fn a_filtered_tool_is_neither_listed_nor_callable() {
 #[test]
 fn invalid_options_are_rejected_at_start() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @"
+    assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @r#"
     -- stderr
-    error: agent-memory and profclaw both have a tool named memory_search; serve them separately, or omit one with --without memory_search
+    error: agent-memory and profclaw both have a tool named "memory_search"; serve them separately, or omit one with --without memory_search
     hint: see the options with: memdir mcp --help
     -- exit 2
-    ");
-    assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @"
+    "#);
+    assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @r#"
     -- stderr
-    error: native and openclaw both have a tool named memory_search; serve them separately, or omit one with --without memory_search
+    error: native and openclaw both have a tool named "memory_search"; serve them separately, or omit one with --without memory_search
     hint: see the options with: memdir mcp --help
     -- exit 2
-    ");
+    "#);
     assert_snapshot!(home.run(&["mcp", "--dialect", "emacs"]), @r#"
     -- stderr
     error: unknown dialect "emacs"; available: native, koding, agent-memory, serena, profclaw, openclaw, anthropic

@@ -95,7 +95,7 @@ fn empty_and_repeated_headers_are_rejected() {
         let reply = ask(&web, &ada, headers, "memory_read", json!({}));
         (reply.status, if reply.status == 200 { String::new() } else { reply.body })
     };
-    let nothing = (400, "Memdir-Only is empty; list the names to narrow the session to, or omit the header".to_owned());
+    let nothing = (400, "header Memdir-Only is empty; list the names to include, or omit the header".to_owned());
     for blank in ["", "  ", ",", " , ,"] {
         assert_eq!(status_and_body(&[("Memdir-Only", blank)]), nothing, "{blank:?}");
     }
@@ -105,7 +105,7 @@ fn empty_and_repeated_headers_are_rejected() {
         status_and_body(&[("Memdir-Project", "shop,bank")]),
         (403, "invalid project: \"shop,bank\" is not one of your projects".to_owned())
     );
-    let one = (400, "Memdir-Project must name exactly one project; omit the header to select none".to_owned());
+    let one = (400, "header Memdir-Project must name exactly one project; omit the header to select none".to_owned());
     for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
         assert_eq!(status_and_body(several), one, "{several:?}");
     }
@@ -365,7 +365,7 @@ fn an_agents_memory_is_writable_with_its_own_token_only() {
     let (bob, _) = token(&home, &["bob", "shop", "--agent", "pl:ug"]);
     let web = Web::start(&home, &[]);
     let planted = call_text(&web, &ada, &[], "memory_write", json!({ "path": "agent/pl-ug/steal", "content": "x" }));
-    assert!(planted.contains("an agent's memory is accessible only with a token of that agent"), "{planted}");
+    assert!(planted.contains("an agent's memory is accessible only with that agent's token"), "{planted}");
     let own = call_text(&web, &bob, &[], "memory_write", json!({ "path": "agent/pl:ug/note", "content": "x" }));
     assert!(own.starts_with("Saved agent/pl-ug/note"), "{own}");
     let seen = call_text(&web, &ada, &[], "memory_read", json!({ "path": "agent/pl-ug/note" }));

@@ -166,7 +166,7 @@ fn invalid_requests_get_clear_errors() {
         let message = json!({ "jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params });
         let reply = web.connect().request("POST", "/mcp", &[JSON, ACCEPT], message.to_string().as_bytes());
         let expected =
-            json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32602, "message": format!("invalid params of initialize: {why}") } });
+            json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32602, "message": format!("invalid params for initialize: {why}") } });
         assert_eq!((reply.status, reply.message()), (400, expected), "{message}");
     }
     assert_eq!(client.request("POST", "/mcp", &[("Content-Type", "text/plain"), ACCEPT], b"{}").status, 415);
@@ -337,26 +337,26 @@ fn malformed_params_of_a_known_method_are_explained() {
         assert_eq!(talk.answer(7)["error"], *error, "over standard input and output");
     }
     insta::assert_snapshot!(explained, @r#"
-    tools/call {}: -32602 invalid params of tools/call: "name" is missing; it must be a string
-    tools/call {"name":5}: -32602 invalid params of tools/call: "name" must be a string
-    tools/call {"name":"memory_read","arguments":[1]}: -32602 invalid params of tools/call: "arguments" must be an object
-    tools/call null: -32602 invalid params of tools/call: "name" is missing; it must be a string
-    tools/call [1,2]: -32602 invalid params of tools/call: params must be an object
-    prompts/get {}: -32602 invalid params of prompts/get: "name" is missing; it must be a string
-    prompts/get {"name":"recall","arguments":"topic"}: -32602 invalid params of prompts/get: "arguments" must be an object
-    resources/read {}: -32602 invalid params of resources/read: "uri" is missing; it must be a string
-    resources/read {"uri":5}: -32602 invalid params of resources/read: "uri" must be a string
-    resources/subscribe {"uri":["a"]}: -32602 invalid params of resources/subscribe: "uri" must be a string
-    completion/complete {}: -32602 invalid params of completion/complete: "ref" is missing; it must be an object
-    completion/complete {"ref":{"type":"ref/prompt","name":"recall"}}: -32602 invalid params of completion/complete: "argument" is missing; it must be an object
-    completion/complete {"ref":{"type":"ref/other"},"argument":{"name":"topic","value":"x"}}: -32602 invalid params of completion/complete: a parameter has a type or value that the protocol does not allow
-    tools/list "first": -32602 invalid params of tools/list: params must be an object
+    tools/call {}: -32602 invalid params for tools/call: "name" is missing; it must be a string
+    tools/call {"name":5}: -32602 invalid params for tools/call: "name" must be a string
+    tools/call {"name":"memory_read","arguments":[1]}: -32602 invalid params for tools/call: "arguments" must be an object
+    tools/call null: -32602 invalid params for tools/call: "name" is missing; it must be a string
+    tools/call [1,2]: -32602 invalid params for tools/call: params must be an object
+    prompts/get {}: -32602 invalid params for prompts/get: "name" is missing; it must be a string
+    prompts/get {"name":"recall","arguments":"topic"}: -32602 invalid params for prompts/get: "arguments" must be an object
+    resources/read {}: -32602 invalid params for resources/read: "uri" is missing; it must be a string
+    resources/read {"uri":5}: -32602 invalid params for resources/read: "uri" must be a string
+    resources/subscribe {"uri":["a"]}: -32602 invalid params for resources/subscribe: "uri" must be a string
+    completion/complete {}: -32602 invalid params for completion/complete: "ref" is missing; it must be an object
+    completion/complete {"ref":{"type":"ref/prompt","name":"recall"}}: -32602 invalid params for completion/complete: "argument" is missing; it must be an object
+    completion/complete {"ref":{"type":"ref/other"},"argument":{"name":"topic","value":"x"}}: -32602 invalid params for completion/complete: a parameter has a type or value that the protocol does not allow
+    tools/list "first": -32602 invalid params for tools/list: params must be an object
     memory/teleport {}: -32601 unknown method "memory/teleport"
     "#);
     // Without a session, the headers are compared with the parameters first; without them, the parameters are explained.
     let without = client.ask("completion/complete", json!({ "ref": 1 }));
     let (code, message) = (&without.message()["error"]["code"], &without.message()["error"]["message"]);
-    assert_eq!((code, message), (&json!(-32602), &json!("invalid params of completion/complete: \"ref\" must be an object")));
+    assert_eq!((code, message), (&json!(-32602), &json!("invalid params for completion/complete: \"ref\" must be an object")));
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn writes_that_wait_for_a_lock_delay_neither_reads_nor_other_callers() {
     let results: Vec<(bool, String)> = waiting.iter_mut().map(|client| result(&client.reply())).collect();
     let refused = results.iter().filter(|(is_error, _)| *is_error).map(|(_, text)| text.as_str()).collect::<Vec<_>>();
     // Four run, 64 wait.
-    assert_eq!(refused, ["too many calls are waiting; try again after some of them have been answered"; 12]);
+    assert_eq!(refused, ["too many calls are waiting; try again after some of them have finished"; 12]);
     let saved = results.iter().filter(|(is_error, text)| !is_error && text.starts_with("Saved w")).count();
     assert_eq!(saved, 68);
 }
@@ -294,6 +294,6 @@ fn subscriptions_are_bounded() {
     assert_eq!(subscribe(0)["result"], json!({}), "again");
     let uris: Vec<String> = (0..5_000).map(|n| format!("memory:///n{n}")).collect();
     let refused = web.connect().ask("subscriptions/listen", json!({ "notifications": { "resourceSubscriptions": uris } }));
-    let why = "a subscription must have at most 65536 bytes; subscribe to fewer resources";
+    let why = "a subscription request can be at most 65536 bytes; subscribe to fewer resources";
     assert_eq!((refused.status, refused.body.as_str()), (413, why));
 }

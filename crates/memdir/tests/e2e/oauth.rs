@@ -85,13 +85,19 @@ fn every_other_token_is_refused_with_the_reason() {
     assert_eq!(ask(&web, &with(&[("exp", json!(now - 5))]), &[], "memory_read", json!({})).status, 200, "clocks differ a little");
     assert_eq!(refused(&web, &with(&[("exp", json!(null))])), invalid("the token has no expiry time"));
     assert_eq!(refused(&web, &with(&[("nbf", json!(now + 600))])), invalid("the token is not valid yet"));
-    assert_eq!(refused(&web, &with(&[("aud", json!("https://other.example.org"))])), invalid("the token is for another server"));
-    assert_eq!(refused(&web, &with(&[("aud", json!(format!("{RESOURCE}.evil.example")))])), invalid("the token is for another server"));
-    assert_eq!(refused(&web, &with(&[("iss", json!("https://evil.example.org"))])), invalid("the token is from another issuer"));
-    assert_eq!(refused(&web, &provider.mint("none", json!({}), &[])), invalid("the algorithm of the token is not accepted"));
-    assert_eq!(refused(&web, &provider.mint("public", json!({}), &[])), invalid("the algorithm of the token is not accepted"));
-    assert_eq!(refused(&web, &provider.mint("stranger", json!({}), &[])), invalid("the signature of the token is not valid"));
-    assert_eq!(refused(&web, &provider.mint("rsa", json!({ "kid": "ec-0" }), &[])), invalid("the signature of the token is not valid"));
+    assert_eq!(refused(&web, &with(&[("aud", json!("https://other.example.org"))])), invalid("the token was issued for another server"));
+    assert_eq!(
+        refused(&web, &with(&[("aud", json!(format!("{RESOURCE}.evil.example")))])),
+        invalid("the token was issued for another server")
+    );
+    assert_eq!(
+        refused(&web, &with(&[("iss", json!("https://evil.example.org"))])),
+        invalid("the token was issued by another identity provider")
+    );
+    assert_eq!(refused(&web, &provider.mint("none", json!({}), &[])), invalid("the token's signature algorithm is not accepted"));
+    assert_eq!(refused(&web, &provider.mint("public", json!({}), &[])), invalid("the token's signature algorithm is not accepted"));
+    assert_eq!(refused(&web, &provider.mint("stranger", json!({}), &[])), invalid("the token has an invalid signature"));
+    assert_eq!(refused(&web, &provider.mint("rsa", json!({ "kid": "ec-0" }), &[])), invalid("the token has an invalid signature"));
     assert_eq!(
         refused(&web, &provider.mint("rsa", json!({ "crit": ["x"], "x": 1 }), &[])),
         invalid("the token has unsupported critical extensions")
@@ -102,9 +108,12 @@ fn every_other_token_is_refused_with_the_reason() {
     let (_, other) =
         provider.mint("rsa", json!({}), &[("sub", json!("bob"))]).split_once('.').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let tampered = format!("{head}.{}.{signature}", other.split_once('.').unwrap().0);
-    assert_eq!(refused(&web, &tampered), invalid("the signature of the token is not valid"));
-    let scope =
-        (403, challenge(", error=\"insufficient_scope\""), "the token has neither the scope memdir:read nor memdir:write".to_owned());
+    assert_eq!(refused(&web, &tampered), invalid("the token has an invalid signature"));
+    let scope = (
+        403,
+        challenge(", error=\"insufficient_scope\""),
+        "the token has neither the scope \"memdir:read\" nor \"memdir:write\"".to_owned(),
+    );
     assert_eq!(refused(&web, &with(&[("scope", json!("openid memdir:reader"))])), scope);
     for (sub, why) in [
         (
@@ -196,13 +205,13 @@ fn settings_that_would_send_tokens_in_plain_text_are_an_error() {
     };
     insta::assert_snapshot!(start("http://login.example.org", RESOURCE), @r#"
     -- stderr
-    error: oauth.issuer "http://login.example.org" is not valid: use an https URL without a query; http is allowed only for loopback
+    error: oauth.issuer "http://login.example.org" is not valid: use an https URL without a query; http is allowed only for loopback addresses
     hint: correct the table [oauth] with: memdir config edit
     -- exit 3
     "#);
     insta::assert_snapshot!(start("https://login.example.org", "memory.example.org"), @r#"
     -- stderr
-    error: oauth.resource "memory.example.org" is not valid: use an https URL without a query; http is allowed only for loopback
+    error: oauth.resource "memory.example.org" is not valid: use an https URL without a query; http is allowed only for loopback addresses
     hint: correct the table [oauth] with: memdir config edit
     -- exit 3
     "#);

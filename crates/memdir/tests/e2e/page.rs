@@ -238,7 +238,7 @@ fn the_url_works_once_and_only_for_this_host() {
     let cookie = cookie.split(';').next().unwrap();
     let page = get(&format!("{base}/"), &[("Cookie", cookie)]);
     assert_eq!((page.status, page.header("x-frame-options")), (200, Some("DENY")));
-    assert!(page.body.contains("What happened"), "{}", page.body);
+    assert!(page.body.contains("Recent changes"), "{}", page.body);
     // A port is not a host: the browser sends one cookie to all ports, so the path must be right too.
     assert_eq!(get("/", &[("Cookie", cookie)]).status, 404);
     let post =

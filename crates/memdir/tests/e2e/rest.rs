@@ -439,7 +439,7 @@ fn a_repeated_request_is_carried_out_once_on(served: &mut MemoryServer) {
     PUT /v1/memories/none Idempotency-Key: 6 {"content":"x"}
       201 etag: "3ae7d805f6789a6402acb70ad4096a85" {"type":"memory","path":"none.md","name":"none","content_sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881","content_size_bytes":1,"updated_at":"[TIME]","memory_version_id":"3ae7d805f6789a6402acb70ad4096a85","change_id":"[6]"}
     DELETE /v1/memories/none Idempotency-Key: 
-      400 {"type":"invalid_request_error","title":"Bad Request","status":400,"detail":"header idempotency-key must have 1 to 255 ASCII characters without spaces","hint":"See /v1/openapi.json for what is accepted."}
+      400 {"type":"invalid_request_error","title":"Bad Request","status":400,"detail":"header idempotency-key must have 1 to 255 ASCII characters without spaces","hint":"See /v1/openapi.json for valid requests."}
     "##);
     // Another process reads the keys from the journal, or from the database.
     let another = served.another();

@@ -38,11 +38,11 @@ fn invalid_bodies_are_refused_with_a_reason() {
         (br#"{"content":"x","content":"y"}"#, 400, "invalid body: duplicate field `content` at line 1 column 24"),
         (b"{\"content\":\"\xff\"}", 400, "invalid body: invalid unicode code point at line 1 column 13"),
         (br#"{"content":"\ud800"}"#, 400, "invalid body: unexpected end of hex escape at line 1 column 19"),
-        (br#"{"content":"%","content_encoding":"base64"}"#, 422, "content: it is not Base64: Invalid symbol 37, offset 0."),
+        (br#"{"content":"%","content_encoding":"base64"}"#, 422, "content: it is not valid Base64: Invalid symbol 37, offset 0."),
         (
             br#"{"content":"x","precondition":{"type":"content_sha256","content_sha256":"AB"}}"#,
             400,
-            "invalid body: a SHA-256 hash has 64 hexadecimal digits in lower case at line 1 column 78",
+            "invalid body: a SHA-256 hash must have 64 lowercase hexadecimal digits at line 1 column 78",
         ),
     ];
     for (body, status, detail) in cases {

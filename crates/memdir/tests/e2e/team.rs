@@ -343,7 +343,7 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     let Some(team) = TeamDatabase::empty() else { return };
     assert_snapshot!(home.run_bare(&["serve", "--database", &team.url]), @"
     -- stderr
-    error: the database: it does not have memdir's schema; create it with: memdir admin migrate
+    error: the database: the memdir schema is missing; create it with: memdir admin migrate
     hint: check DATABASE_URL or --database, and that the server is running
     -- exit 3
     ");

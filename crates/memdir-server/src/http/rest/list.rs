@@ -93,7 +93,7 @@ impl RestOperation for ListMemories {
     fn run(call: &RestCall, query: ListQuery, _: NoBody) -> Result<RestReply<MemoryPage>, Problem> {
         let prefix = query.path_prefix.unwrap_or_default();
         if !prefix.is_empty() && !prefix.ends_with('/') {
-            return Err(Error::bad_input("path_prefix", "it must end with /").into());
+            return Err(Error::bad_input("path_prefix", "it must end with \"/\"").into());
         }
         let is_full = query.view == Some(ListView::Full);
         let most = if is_full { FULL_LIMIT } else { BASIC_LIMIT };
@@ -148,5 +148,5 @@ fn read_all(call: &RestCall, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>
 
 fn parse_page(page: &str) -> Result<String, Problem> {
     let path = URL_SAFE_NO_PAD.decode(page).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    path.ok_or_else(|| Error::bad_input("page", "it is not a `next_page` of this list; omit it to start at the beginning").into())
+    path.ok_or_else(|| Error::bad_input("page", "it is not a `next_page` value from this list; omit it to start at the beginning").into())
 }

@@ -14,7 +14,7 @@ use memdir_core::{Change, Delete, Memdir, MemoryPath, Role, Version, Write, Writ
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-const SAVED: &[(StatusCode, &str)] = &[(StatusCode::OK, "The memory, replaced or unchanged"), (StatusCode::CREATED, "The new memory")];
+const SAVED: &[(StatusCode, &str)] = &[(StatusCode::OK, "The updated or unchanged memory"), (StatusCode::CREATED, "The new memory")];
 
 pub(super) struct GetMemory;
 
@@ -23,10 +23,10 @@ impl RestOperation for GetMemory {
         method: Method::GET,
         path: "/v1/memories/{path}",
         id: "get_memory",
-        summary: "Get a memory, byte for byte",
+        summary: "Get a memory with its exact content",
         tool: "memory_read",
         kind: CallKind::Read,
-        success: &[(StatusCode::OK, "The memory"), (StatusCode::NOT_MODIFIED, "The memory has one of the versions in If-None-Match")],
+        success: &[(StatusCode::OK, "The memory"), (StatusCode::NOT_MODIFIED, "The memory has one of the versions in `If-None-Match`")],
         headers: &[RouteHeader::IfNoneMatch],
     };
     type Query = NoQuery;
@@ -182,7 +182,7 @@ impl RestOperation for MoveMemory {
         method: Method::POST,
         path: "/v1/move",
         id: "move_memory",
-        summary: "Rename a memory, and rewrite every reference to it",
+        summary: "Rename a memory and update all references to it",
         tool: "memory_move",
         kind: CallKind::Write,
         success: &[(StatusCode::OK, "The memory under its new name")],
@@ -250,7 +250,7 @@ impl RestOperation for DeleteMemory {
         method: Method::DELETE,
         path: "/v1/memories/{path}",
         id: "delete_memory",
-        summary: "Delete a memory; its versions stay",
+        summary: "Delete a memory; its versions are kept",
         tool: "memory_delete",
         kind: CallKind::Write,
         success: &[(StatusCode::OK, "The memory was deleted")],

@@ -101,7 +101,7 @@ pub(crate) fn decode(content: String, encoding: ContentEncoding) -> memdir_core:
     match encoding {
         ContentEncoding::Utf8 => Ok(content.into_bytes()),
         ContentEncoding::Base64 => {
-            STANDARD.decode(content).map_err(|error| memdir_core::Error::bad_input("content", format!("it is not Base64: {error}")))
+            STANDARD.decode(content).map_err(|error| memdir_core::Error::bad_input("content", format!("it is not valid Base64: {error}")))
         }
     }
 }

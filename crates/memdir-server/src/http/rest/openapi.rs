@@ -7,8 +7,8 @@ use super::{
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-const ABOUT: &str = "Memories of one caller: the space that the bearer token selects. The header `Memdir-Project` selects one of the \
-    caller's projects, `Memdir-Only` narrows the space to some names, separated by commas. Errors are problems (RFC 9457).";
+const ABOUT: &str = "Access to one caller's memories: the bearer token selects the space. The header `Memdir-Project` selects one of \
+    the caller's projects; `Memdir-Only` narrows the space to a comma-separated list of names. Errors are problem details (RFC 9457).";
 
 /// Describes the routes.
 pub(super) fn document(routes: &[Route]) -> Value {
@@ -57,7 +57,7 @@ fn operation(route: &Route, schemas: RouteSchemas) -> Value {
         responses.insert(status.as_u16().to_string(), response);
     }
     if let Some(proposal) = schemas.proposal {
-        let about = "The memory is under review: the change was stored as this proposal and not applied";
+        let about = "Changes to this memory need review: the change was stored as a proposal and has not been applied";
         responses.insert("202".into(), json!({ "description": about, "content": { "application/json": { "schema": proposal } } }));
     }
     for range in ["4XX", "5XX"] {
@@ -75,7 +75,7 @@ fn path_parameter(path: &str) -> Option<Value> {
     let name = path.split_once('{')?.1.trim_end_matches('}');
     let (description, schema) = match name {
         "path" => {
-            let about = "The memory, with or without `.md`. Slashes may be sent as they are or encoded.";
+            let about = "The name of the memory, with or without `.md`. Slashes may be percent-encoded.";
             (about, json!({ "type": "string", "minLength": 1, "maxLength": 1024 }))
         }
         "proposal_id" => ("The proposal", json!({ "type": "string", "pattern": "^[a-z2-9]{8}$" })),
@@ -120,16 +120,20 @@ fn without_null(schema: &Value) -> Value {
 
 fn header_parameter(header: RouteHeader) -> Value {
     let (name, description, schema) = match header {
-        RouteHeader::IfMatch => ("If-Match", "Only if the memory has this version: the value of `ETag`", json!({ "type": "string" })),
-        RouteHeader::IfNoneMatch => {
-            ("If-None-Match", "Only if the memory does not have this version; `*`: only if it does not exist", json!({ "type": "string" }))
+        RouteHeader::IfMatch => {
+            ("If-Match", "Process the request only if the memory has this version, as returned in `ETag`", json!({ "type": "string" }))
         }
+        RouteHeader::IfNoneMatch => (
+            "If-None-Match",
+            "Process the request only if the memory does not have this version; with `*`, only if the memory does not exist",
+            json!({ "type": "string" }),
+        ),
         RouteHeader::IdempotencyKey => (
             "Idempotency-Key",
-            "Makes retries idempotent: a repeated request returns the change that the first one made",
+            "Makes retries idempotent: a repeated request returns the change made by the first request",
             json!({ "type": "string", "pattern": "^[!-~]{1,255}$" }),
         ),
-        RouteHeader::LastEventId => ("Last-Event-ID", "The id of the last event that was received", json!({ "type": "string" })),
+        RouteHeader::LastEventId => ("Last-Event-ID", "The id of the last received event", json!({ "type": "string" })),
     };
     json!({ "name": name, "in": "header", "required": false, "description": description, "schema": schema })
 }

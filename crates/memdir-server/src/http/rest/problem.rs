@@ -51,7 +51,7 @@ impl Problem {
 
     /// The error for a request that does not match the description of the API.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
-        Problem::new(StatusCode::BAD_REQUEST, "invalid_request_error", detail).with_hint("See /v1/openapi.json for what is accepted.")
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_request_error", detail).with_hint("See /v1/openapi.json for valid requests.")
     }
 
     /// The error for a memory that does not have the required content. A condition in a header has a status of its own.
@@ -116,7 +116,7 @@ impl From<Error> for Problem {
             Error::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "api_error"),
             Error::Io { doing, source, .. } => {
                 // The message names the file.
-                let detail = format!("cannot {doing} a file of the memory: {}", source.kind());
+                let detail = format!("cannot {doing} a memory file: {}", source.kind());
                 return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", detail).with_hint(error.hint());
             }
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "api_error"),

@@ -124,7 +124,7 @@ impl RestOperation for DecideProposal {
     fn run(call: &RestCall, _: NoQuery, body: DecisionBody) -> Result<RestReply<ProposalObject>, Problem> {
         let (memdir, id) = (&call.memdir, call.parameter.as_str());
         if body.decision != DecisionName::Reject && body.reason.is_some() {
-            return Err(Error::bad_input("reason", "it is only recorded with a rejection; omit it").into());
+            return Err(Error::bad_input("reason", "it is allowed only with a rejection; omit it").into());
         }
         match body.decision {
             DecisionName::Accept => drop(memdir.accept_proposal(id)?),

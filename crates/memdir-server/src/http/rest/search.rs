@@ -254,7 +254,7 @@ impl RestOperation for GetPrompt {
         method: Method::GET,
         path: "/v1/prompt",
         id: "get_prompt",
-        summary: "Get the memory section of a system prompt",
+        summary: "Get the memory section for a system prompt",
         tool: "memory_read",
         kind: CallKind::Read,
         success: &[(StatusCode::OK, "The section")],

@@ -50,7 +50,7 @@ impl RestOperation for StreamChanges {
         summary: "Stream changes as server-sent events",
         tool: "memory_read",
         kind: CallKind::Read,
-        success: &[(StatusCode::OK, "Events named `change`; the data of each is a change, its id the cursor after it")],
+        success: &[(StatusCode::OK, "Events of type `change`, with the change as data and the cursor after it as id")],
         headers: &[RouteHeader::LastEventId],
     };
     type Query = StreamQuery;

@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Sha256Hex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let is_hash = text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if is_hash { Ok(Sha256Hex(text)) } else { Err(D::Error::custom("a SHA-256 hash has 64 hexadecimal digits in lower case")) }
+        if is_hash { Ok(Sha256Hex(text)) } else { Err(D::Error::custom("a SHA-256 hash must have 64 lowercase hexadecimal digits")) }
     }
 }
 

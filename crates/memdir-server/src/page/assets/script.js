@@ -39,7 +39,7 @@ async function updateHits(form) {
     if (response.ok) replaceContent(document.getElementById(form.dataset.live), await response.text());
     else if (response.status === 401) warn(ENDED);
   } catch (error) {
-    if (error.name !== "AbortError" && !isLeaving) warn(`memdir does not answer. ${again}`);
+    if (error.name !== "AbortError" && !isLeaving) warn(`memdir does not respond. ${again}`);
   }
 }
 document.addEventListener("input", (event) => {
@@ -142,7 +142,7 @@ addEventListener("keydown", (event) => {
     const memory = event.key === "e" && document.querySelector(".selected a.name")?.getAttribute("href");
     if (element) element.click();
     else if (memory && memory.startsWith(`${base}/m/`)) location.assign(`${base}/edit/${memory.slice(base.length + 3)}`);
-    else if (all.length) say("Select a row first: j and k.");
+    else if (all.length) say("Select a row first with j or k.");
     else return;
   }
   event.preventDefault();
@@ -162,7 +162,7 @@ const isBusy = () =>
   !getSelection().isCollapsed ||
   document.querySelector(".selected, form[data-choice]") ||
   [...document.querySelectorAll("main form:not([data-live]) :is(input, textarea, select)")].some(isFilled);
-const sayChanged = () => isWarning || say(draft ? "Memories have changed. If this one did, saving shows you how." : "Memories have changed. Reload to see it.");
+const sayChanged = () => isWarning || say(draft ? "Memories have changed. If this one has, you will see how when you save." : "Memories have changed. Reload to see the changes.");
 // Names for elements that are the same in the old and the new page: what they are, in which row, and the how many-th of these.
 function named(selector) {
   const seen = new Map();

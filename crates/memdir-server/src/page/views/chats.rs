@@ -47,7 +47,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
             }
         }
         (layout::notes(&view.notes))
-        @if matching.is_empty() { p { "No conversations." } }
+        @if matching.is_empty() { p { "There are no conversations." } }
         ul.plain.rows {
             @for chat in matching.iter().skip((number - 1) * PER_PAGE).take(PER_PAGE) {
                 li data-row {
@@ -95,7 +95,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
             p.copy { "Resume with " code #resume { (resume) } " " button type="button" data-copy="resume" hidden { "Copy" } }
         }
         article.text.chat { h2.hidden { "Conversation" } (markdown::render(redacted, &|destination, _| markdown::web_target(destination))) }
-        @if shown.len() < part.len() { p.quiet { "This part is too long for a page; read all of it with: memdir chats show " (id) } }
+        @if shown.len() < part.len() { p.quiet { "This part is too long to show here; read all of it with: memdir chats show " (id) } }
         (layout::pages(&path, number, total > first + LINES_PER_PAGE - 1))
     };
     Ok(Page::reply(title, "/chats", body))

@@ -23,7 +23,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
                 }
             }
         }
-        p.quiet { "A plan proposes how to tidy the memory: merge, shorten, correct, archive. Nothing changes before you apply it." }
+        p.quiet { "A plan proposes how to tidy the memory: what to merge, shorten, correct or archive. Nothing changes until you apply the plan." }
         @if query.get("empty") == "1" { p.done role="status" { "There is nothing to tidy." } }
         (layout::notes(&query.all("note").map(str::to_owned).collect::<Vec<_>>()))
         @if plans.is_empty() { p { "There are no plans." } }
@@ -63,7 +63,10 @@ pub(in crate::page) fn state_tag(state: &PlanState) -> Markup {
 /// Makes a plan and shows it.
 pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
     let (memdir, PageDreams { shelf, embedder }) = (&context.space.memdir, dreams(context)?);
-    let busy = || Error::Unavailable { what: "another process is making a plan".into(), why: "it is listed here when it is done".into() };
+    let busy = || Error::Unavailable {
+        what: "another process is making a plan".into(),
+        why: "the plan will be listed here when it is ready".into(),
+    };
     // Two processes would keep the same plan twice.
     let _lock = shelf.lock_making().map_err(|source| Error::io("lock", shelf.dir(), source))?.ok_or_else(busy)?;
     let counts = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();

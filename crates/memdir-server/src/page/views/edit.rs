@@ -74,7 +74,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
 fn write(context: &ViewContext<'_>, path: MemoryPath, draft: &Draft<'_>) -> Result<String> {
     let memdir = &context.space.memdir;
     if draft.text.trim().is_empty() {
-        return Err(Error::bad_input("text", "it is empty; write something, or delete the memory"));
+        return Err(Error::bad_input("text", "it is empty; enter some text, or delete the memory"));
     }
     if draft.is_new {
         return Ok(memdir.write(&Write::create(path, draft.text))?.name);
@@ -158,9 +158,9 @@ fn conflict(context: &ViewContext<'_>, draft: &Draft<'_>, path: &MemoryPath, fou
             @else { "Another writer deleted " (name) " while you were editing. Your text is below." }
         }
         @if let Some(old) = &old {
-            section { h2 { "What they changed" } (lines::diff(&diff::unified(path, old, &theirs))) }
+            section { h2 { "Their changes" } (lines::diff(&diff::unified(path, old, &theirs))) }
         }
-        section { h2 { "What saving your text would change now" } (lines::diff(&diff::unified(path, &theirs, draft.text))) }
+        section { h2 { "Changes if you save your text" } (lines::diff(&diff::unified(path, &theirs, draft.text))) }
         p { "Copy what you want to keep into the text below, then save. " a href=(context.memory_url(name)) { "Keep their text instead" } "." }
     };
     let version = found.map(|version| version.to_string()).unwrap_or_default();
@@ -177,7 +177,7 @@ pub(in crate::page) fn delete(context: &ViewContext<'_>, _: &str, form: &Params)
 }
 
 fn parse_version(text: &str) -> Result<Version> {
-    text.parse().map_err(|_| Error::bad_input("version", "open the memory again and repeat the change"))
+    text.parse().map_err(|_| Error::bad_input("version", "it is not valid; open the memory again and repeat the change"))
 }
 
 fn stored(context: &ViewContext<'_>, path: &MemoryPath) -> Result<Stored> {
@@ -187,6 +187,6 @@ fn stored(context: &ViewContext<'_>, path: &MemoryPath) -> Result<Stored> {
 
 /// The text of a file. Bytes that are not UTF-8 would be lost in a form.
 fn text_of(stored: &Stored) -> Result<&str> {
-    let why = "it is not valid UTF-8; edit it with a program that keeps its bytes";
+    let why = "it is not valid UTF-8; edit it with a program that preserves invalid bytes";
     std::str::from_utf8(&stored.bytes).map_err(|_| Error::bad_input(stored.path.name(), why))
 }

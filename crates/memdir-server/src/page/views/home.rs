@@ -47,7 +47,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
         }
         div.columns {
             section {
-                h2 { "What happened" }
+                h2 { "Recent changes" }
                 @if changes.is_empty() { p { "No changes yet. Save the first memory with " code { "memdir write NAME TEXT" } "." } }
                 (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &timeline::undone(&changes)))
                 @if !changes.is_empty() { p { a href=(context.url("/timeline")) { "All changes" } } }
@@ -55,7 +55,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             @if context.space.machine.is_some() { section {
                 h2 { "Where you left off" }
                 @if let Some(end) = &ended { (left_off(context, end)) }
-                @if chats.chats.is_empty() { p.quiet { "No conversations." } }
+                @if chats.chats.is_empty() { p.quiet { "There are no conversations yet." } }
                 @if ended.is_some() && !others.is_empty() { h3 { "Other conversations" } }
                 ul.plain {
                     @for chat in others {
@@ -101,7 +101,7 @@ fn waiting(context: &ViewContext<'_>) -> Markup {
     let Ok(inbox) = context.space.memdir.inbox() else { return html! {} };
     html! {
         section.card {
-            h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len(), "memory proposed", "memories proposed")) } }
+            h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len(), "proposed memory", "proposed memories")) } }
             ul.plain {
                 @for entry in inbox.open.iter().take(MAX_CHATS) { li { (entry.proposes) p.quiet { (secrets::redact(&entry.description)) } } }
                 @if inbox.open.is_empty() { li.quiet { "The inbox is empty." } }
@@ -163,7 +163,7 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
     if stats.journal.damaged > 0 {
         lines.push(format!(
             "{} damaged; run: memdir doctor --fix",
-            counted(stats.journal.damaged as usize, "record of the journal is", "records of the journal are")
+            counted(stats.journal.damaged as usize, "journal record is", "journal records are")
         ));
     }
     let findings = if stats.files <= MAX_CHECKED {
@@ -177,7 +177,7 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
         section.card {
             h2 { "Health" }
             ul.plain { @for line in &lines { li { (line) } } }
-            @if stats.files <= MAX_CHECKED && wrong.is_empty() && advice.is_empty() { p { "All memories are in order." } }
+            @if stats.files <= MAX_CHECKED && wrong.is_empty() && advice.is_empty() { p { "No problems found." } }
             @if !wrong.is_empty() || !advice.is_empty() {
                 details {
                     summary {

@@ -35,14 +35,14 @@ fn page(context: &ViewContext<'_>, findings: &[HostFindings]) -> Result<Reply> {
         @for host in findings { (checked(host)) }
         table.list {
             caption { "Agent programs" }
-            thead { tr { th scope="col" { "Program" } th scope="col" { "Found" } th scope="col" { "memdir" } th scope="col" { "Next" } } }
+            thead { tr { th scope="col" { "Program" } th scope="col" { "Found" } th scope="col" { "memdir" } th scope="col" { "Next step" } } }
             tbody {
                 @for host in &hosts {
                     tr data-row {
                         td { (host.title) }
                         td.wide data-label="Found" { (host.found.as_deref().unwrap_or("–")) }
                         td data-label="memdir" { @if host.installed.is_empty() { "not installed" } @else { (host.installed) } }
-                        td data-label="Next" { @if let Some(next) = &host.next { code { (next) } } }
+                        td data-label="Next step" { @if let Some(next) = &host.next { code { (next) } } }
                     }
                 }
             }

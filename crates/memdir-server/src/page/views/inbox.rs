@@ -31,9 +31,9 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         h1 { "Inbox" }
         (decided(context, query))
         p.quiet { (counted(inbox.open.len(), "open candidate", "open candidates")) ", " (inbox.rejected) " rejected." }
-        @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories from what you say and correct in conversations." } }
+        @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories based on what you say and correct in conversations." } }
         @for entry in inbox.open.iter().take(MAX_SHOWN) { (candidate(context, entry)) }
-        @if inbox.open.len() > MAX_SHOWN { p.quiet { (inbox.open.len() - MAX_SHOWN) " more, with weaker evidence." } }
+        @if inbox.open.len() > MAX_SHOWN { p.quiet { (counted(inbox.open.len() - MAX_SHOWN, "more candidate", "more candidates")) " with weaker evidence." } }
         @if !inbox.known.is_empty() {
             section {
                 h2 { "Already in memory" }
@@ -87,11 +87,11 @@ fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
                     h3 { "Proposed memory" }
                     @if !entry.description.is_empty() { p { strong { (shown(&entry.description)) } } }
                     pre.lines { (shown(&entry.text)) }
-                    @if let Some(when) = &entry.when { p.quiet { "As a rule, when:" } pre.lines { (shown(when)) } }
+                    @if let Some(when) = &entry.when { p.quiet { "Proposed tripwires:" } pre.lines { (shown(when)) } }
                 }
                 div {
                     h3 { "Evidence" }
-                    @if entry.words.is_empty() { p.quiet { "It is based on what happened, not on your words." } }
+                    @if entry.words.is_empty() { p.quiet { "This candidate is based on what happened, not on your words." } }
                     @else { blockquote { (shown(&entry.words)) } }
                     ul.plain {
                         @for turn in entry.turns.iter().take(5) { li { (layout::chat_link(context, turn)) } }

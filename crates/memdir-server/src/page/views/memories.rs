@@ -100,7 +100,7 @@ fn topic_table(context: &ViewContext<'_>, topic: &str, topics: &BTreeMap<&str, T
                 }
             }
         }
-        @if topics.len() > MAX_TOPICS { p.quiet { "Topics not listed: " (topics.len() - MAX_TOPICS) ". Search for them." } }
+        @if topics.len() > MAX_TOPICS { p.quiet { "Topics not listed: " (topics.len() - MAX_TOPICS) ". Use the search to find them." } }
     }
 }
 

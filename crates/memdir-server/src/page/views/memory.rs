@@ -59,10 +59,10 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                     } @else {
                         (render_text(context, &memory, &reading.path))
                     }
-                    @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read on with: memdir read " (reading.name) " --lines " (next) "-" } }
+                    @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read the rest with: memdir read " (reading.name) " --lines " (next) "-" } }
                     p.quiet {
-                        @if is_plain { a href=(context.memory_url(&reading.name)) { "Show rendered" } }
-                        @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the file as it is" } }
+                        @if is_plain { a href=(context.memory_url(&reading.name)) { "Show the rendered text" } }
+                        @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the Markdown source" } }
                     }
                 }
                 (recalls(context, &memory, &reading, query.get("message"))?)
@@ -71,9 +71,9 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
             aside aria-label="About this memory" {
                 (fields(&memory))
                 (validity::section(context, &memory, &reading.path, successor))
-                (references(context, "Links", "It does not refer to any memory.", &linked))
-                (references(context, "Backlinks", "No memory refers to it.", &linking))
-                p { a href=(context.url(&format!("/near/{}", encode(&reading.name)))) { "Show its neighbourhood" } }
+                (references(context, "Links", "This memory does not refer to any other memory.", &linked))
+                (references(context, "Backlinks", "No other memory refers to this one.", &linking))
+                p { a href=(context.url(&format!("/near/{}", encode(&reading.name)))) { "Show the neighbourhood" } }
                 (findings(context, &reading)?)
             }
         }
@@ -91,7 +91,7 @@ fn buttons(context: &ViewContext<'_>, reading: &Reading) -> Markup {
                     input type="hidden" name="name" value=(reading.name);
                     button type="submit" { "Verify" }
                 }
-                form method="post" action=(context.url("/delete")) data-confirm=(format!("Delete {}? You can undo it.", reading.name)) {
+                form method="post" action=(context.url("/delete")) data-confirm=(format!("Delete {}? You can undo this.", reading.name)) {
                     (layout::form_token(context))
                     input type="hidden" name="name" value=(reading.name);
                     input type="hidden" name="version" value=(reading.version.to_string());
@@ -118,7 +118,7 @@ pub(in crate::page) fn fields(memory: &Memory) -> Markup {
     html! {
         section {
             h2 { "Fields" }
-            @if keys.is_empty() { p.quiet { "It has no other frontmatter." } }
+            @if keys.is_empty() { p.quiet { "This memory has no other fields." } }
             @else {
                 dl {
                     @for key in keys {
@@ -177,7 +177,7 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
     Ok(html! {
         section {
             h2 { "Findings" }
-            @if found.is_empty() { p.quiet { "Everything that it mentions exists." } }
+            @if found.is_empty() { p.quiet { "No problems found." } }
             @else { ul.findings { @for one in found.iter().take(30) { li { (secrets::redact(one)) } } } }
         }
     })
@@ -196,8 +196,8 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
     };
     Ok(html! {
         section #recall {
-            h2 { "What would recall it" }
-            @if is_pinned { p { "It is pinned: every message recalls it." } }
+            h2 { "What recalls this memory" }
+            @if is_pinned { p { "This memory is pinned: every message recalls it." } }
             @if !when.tripwires.is_empty() {
                 p { "These actions:" }
                 ul {
@@ -232,7 +232,7 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
     Ok(html! {
         section {
             h2 { "History" }
-            @if changes.is_empty() { p.quiet { "No changes are recorded." } }
+            @if changes.is_empty() { p.quiet { "There are no recorded changes." } }
             ol.changes {
                 @for change in &changes {
                     li data-row {
@@ -249,14 +249,14 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
                                             (layout::form_token(context))
                                             input type="hidden" name="name" value=(reading.name);
                                             input type="hidden" name="version" value=(before.to_string());
-                                            button type="submit" { "Restore the version before" }
+                                            button type="submit" { "Restore the version before this change" }
                                         }
                                     }
                                 },
                                 Some((_, Err(error))) => p.quiet { (error.to_string()) },
-                                None => p.quiet { "It had a different name." },
+                                None => p.quiet { "The memory had a different name." },
                             }
-                            p { a href=(context.url(&format!("/change/{}", change.id))) { "The whole change " (change.id.to_string()) } }
+                            p { a href=(context.url(&format!("/change/{}", change.id))) { "View the whole change " (change.id.to_string()) } }
                         }
                     }
                 }
@@ -276,7 +276,7 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
     let body = html! {
         (layout::breadcrumbs(context, &verified.name))
         h1 { "Not verified: " (verified.name) }
-        p { "It mentions things that no longer exist:" }
+        p { "These references no longer exist:" }
         ul.findings { @for gone in &verified.gone { li { "line " (gone.line) ": " (secrets::redact(&gone.text)) } } }
         div.actions {
             a.button href=(context.url(&format!("/edit/{}", encode(&verified.name)))) data-key="e" { "Edit" }
@@ -284,7 +284,7 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
                 (layout::form_token(context))
                 input type="hidden" name="name" value=(verified.name);
                 input type="hidden" name="anyway" value="1";
-                button type="submit" { "Verified anyway" }
+                button type="submit" { "Mark as verified anyway" }
             }
         }
     };

@@ -40,7 +40,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -
     let body = html! {
         (layout::breadcrumbs(context, &reading.name))
         h1 { "Neighbourhood of " (layout::memory_link(context, &reading.name)) }
-        @if neighbours.is_empty() { p { "It has no neighbours." } }
+        @if neighbours.is_empty() { p { "This memory has no neighbours." } }
         @else {
             div.pair {
                 figure { (picture::draw(&reading.name, &neighbours)) }

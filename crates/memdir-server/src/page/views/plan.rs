@@ -72,7 +72,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
         }
         (above)
         @if let PlanState::Applied(change) = &opened.kept.state {
-            p { "It was applied as change " a href=(context.url(&format!("/change/{}", encode(change)))) { (change) } "." }
+            p { "This plan was applied as change " a href=(context.url(&format!("/change/{}", encode(change)))) { (change) } "." }
         }
         @if can_apply {
             form method="post" action=(context.url("/dream/apply")) data-choice data-confirm="Apply the checked operations? One undo reverts all of them." {
@@ -82,7 +82,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
                 @for card in &operations { (card) }
                 div.actions {
                     button.main type="submit" data-key="a" { "Apply the checked operations" }
-                    label { "They may change at most " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; " % of the memory" }
+                    label { "Maximum change to the memory, in percent " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; }
                 }
             }
         } @else {
@@ -118,14 +118,14 @@ fn operation_card(
                     label.choice { input type="checkbox" name="operation" value=(number) checked[obstacle.is_none()] disabled[obstacle.is_some()] data-key="x"; (title) }
                 } @else { (title) }
             }
-            @if let Some(why) = &obstacle { p.error { "It cannot be applied: " (why) "." } }
+            @if let Some(why) = &obstacle { p.error { "This operation cannot be applied: " (why) "." } }
             p { (secrets::redact(&operation.why)) }
             p.quiet { (operation.reason.as_str()) " · confidence " (operation.confidence) " %" }
             @if !operation.sources.is_empty() {
                 p { "From " @for (n, (path, _)) in operation.sources.iter().enumerate() { @if n > 0 { ", " } (layout::memory_link(context, path.name())) } }
             }
             @for change in changes.iter().flatten() { (change) }
-            @if !is_complete { p { a href=(format!("{}?only={number}", plan_url(context, opened))) { "Show all differences of this operation" } } }
+            @if !is_complete { p { a href=(format!("{}?only={number}", plan_url(context, opened))) { "Show the full diff of this operation" } } }
         }
     })
 }
@@ -150,7 +150,7 @@ fn change_lines(context: &ViewContext<'_>, change: &DreamChange, budget: &mut us
             shown(path, &old, text).map(|diff| {
                 html! {
                     h3 { "Writes " (link(path)) }
-                    @if !is_known { p.quiet { "The text that the plan was made from is no longer available; this is the whole new text." } }
+                    @if !is_known { p.quiet { "The text on which this plan is based is no longer available; the whole new text is shown." } }
                     (diff)
                 }
             })
@@ -158,8 +158,8 @@ fn change_lines(context: &ViewContext<'_>, change: &DreamChange, budget: &mut us
         DreamChange::New { path, text } => shown(path, "", text).map(|diff| html! { h3 { "Creates " (path.name()) } (diff) }),
         DreamChange::Move { path, to, .. } => Some(html! { p { "Moves " (link(path)) " to " (to.name()) } }),
         DreamChange::Relink { path, .. } => Some(html! { p { "Updates references in " (link(path)) } }),
-        DreamChange::List { path, .. } => Some(html! { p { "Adds the entrypoint line of " (link(path)) } }),
-        DreamChange::Page { path, .. } => Some(html! { p { "Moves the entrypoint line of " (link(path)) " to a page" } }),
+        DreamChange::List { path, .. } => Some(html! { p { "Adds a line for " (link(path)) " to the entrypoint" } }),
+        DreamChange::Page { path, .. } => Some(html! { p { "Moves the line for " (link(path)) " from the entrypoint to a page" } }),
     })
 }
 
@@ -170,16 +170,16 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
     let Some(opened) = open(context, form.get("plan"))? else { return Ok(unknown_plan()) };
     let refuse = |status, message: &str| page(context, &opened, status, None, &html! { p.error role="alert" { (message) } });
     if opened.kept.state != PlanState::Open {
-        return refuse(StatusCode::CONFLICT, "This plan is already applied. Nothing was changed.");
+        return refuse(StatusCode::CONFLICT, "This plan was already applied. Nothing was changed.");
     }
     if form.get("version") != opened.version.to_string() {
-        return refuse(StatusCode::CONFLICT, "The plan has changed since you opened it. Nothing was applied: read it again.");
+        return refuse(StatusCode::CONFLICT, "The plan has changed since you opened it. Nothing was applied. Read the plan again.");
     }
     let checked: HashSet<usize> = form.all("operation").filter_map(|number| number.parse().ok()).collect();
     let (chosen, unchecked): (Vec<_>, Vec<_>) =
         (1..).zip(opened.plan.operations.iter().cloned()).partition(|(number, _)| checked.contains(number));
     if chosen.is_empty() {
-        return refuse(StatusCode::UNPROCESSABLE_ENTITY, "No operation is checked. Nothing was changed.");
+        return refuse(StatusCode::UNPROCESSABLE_ENTITY, "No operations are checked. Nothing was changed.");
     }
     let plan = DreamPlan { operations: chosen.into_iter().map(|(_, operation)| operation).collect(), ..opened.plan.clone() };
     let limit_percent = form.get("limit").parse::<u64>().ok().filter(|percent| (1..=100).contains(percent));
@@ -214,7 +214,7 @@ fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied
             section { h2 { "Applied" } ul { @for title in &applied.applied { li { (title) } } } }
         }
         @if !applied.left_out.is_empty() {
-            section { h2 { "Left out" } ul { @for left in &applied.left_out { li { (left.operation) ": " (left.why) } } } }
+            section { h2 { "Not applied" } ul { @for left in &applied.left_out { li { (left.operation) ": " (left.why) } } } }
         }
         (layout::notes(&applied.notes))
     };

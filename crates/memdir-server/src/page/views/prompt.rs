@@ -18,7 +18,7 @@ struct PromptPart<'a> {
 /// Shows the section.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
     let Some(section) = &context.space.section else {
-        return Ok(layout::message_reply(StatusCode::NOT_FOUND, "Prompt", "This server provides no memory section."));
+        return Ok(layout::message_reply(StatusCode::NOT_FOUND, "Prompt", "This server does not provide a memory section."));
     };
     let text = section(&context.space.memdir)?;
     let parts = parts(&text);

@@ -32,7 +32,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             (proposal_list(context, &own))
         }
         @if !decided.is_empty() {
-            h2 { "Decided" }
+            h2 { "Decided proposals" }
             (proposal_list(context, &decided.iter().collect::<Vec<_>>()))
         }
     };
@@ -79,14 +79,14 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
         }
         @if is_outdated {
             p.error role="alert" {
-                "A memory has changed since, so this proposal cannot be accepted. "
+                "A memory has changed since this proposal was made, so the proposal cannot be accepted. "
                 @if proposal.can_decide { "Reject it, or make the change yourself." } @else { "Withdraw it and make the change again." }
             }
         }
         @for diff in diffs.iter().take(MAX_FILES) {
             section {
-                h2 { (diff.path.name()) @if diff.is_outdated { span.tag { "changed since" } } }
-                @if diff.diff.is_empty() { p.quiet { "The text is no longer stored." } } @else { (lines::diff(&diff.diff)) }
+                h2 { (diff.path.name()) @if diff.is_outdated { span.tag { "changed" } } }
+                @if diff.diff.is_empty() { p.quiet { "The proposed text is no longer stored." } } @else { (lines::diff(&diff.diff)) }
             }
         }
         @if diffs.len() > MAX_FILES { p.quiet { (layout::counted(diffs.len() - MAX_FILES, "more memory.", "more memories.")) } }

@@ -14,13 +14,13 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let has_counts = rules.iter().any(|rule| rule.counts.is_some());
     let body = html! {
         h1 { "Rules" }
-        p.quiet { "A memory with " code { "when:" } " in its frontmatter is a rule: if the action of an agent matches, the agent gets the memory, or the action is stopped." }
+        p.quiet { "A memory with " code { "when:" } " in its frontmatter is a rule: if an agent's action matches, the agent is shown the memory, or the action is stopped." }
         @if rules.is_empty() { p { "There are no rules yet." } }
         @else {
             table.list {
                 caption.hidden { "Rules" }
                 thead { tr {
-                    th scope="col" { "Rule" } th scope="col" { "When" } th scope="col" { "Does" } th scope="col" { "State" }
+                    th scope="col" { "Rule" } th scope="col" { "When" } th scope="col" { "Effect" } th scope="col" { "State" }
                     @if has_counts { th.number scope="col" { "Fired" } th.number scope="col" { "Followed" } th.number scope="col" { "Violated" } }
                 } }
                 tbody {
@@ -28,7 +28,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                         tr data-row {
                             td { (layout::memory_link(context, &rule.name)) }
                             td.wide { @for one in &rule.conditions { div { (one.over) " " code { (one.pattern) } } } }
-                            td data-label="Does" { @for one in &rule.conditions { div { (one.effect) } } }
+                            td data-label="Effect" { @for one in &rule.conditions { div { (one.effect) } } }
                             td data-label="State" { @if rule.state.is_empty() { "your own" } @else { (rule.state) } }
                             @if has_counts {
                                 @let counts = rule.counts.unwrap_or_default();

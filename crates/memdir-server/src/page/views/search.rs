@@ -27,7 +27,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let words = query.get("q");
     let is_part = query.get("part") == "hits";
     let hits = if words.trim().is_empty() {
-        html! { p.quiet { "Type words, a sentence, or a part of a log." } }
+        html! { p.quiet { "Enter words, a sentence, or part of a log." } }
     } else {
         let search = request(context, query)?;
         // New conversations are read for whole pages only: a keystroke does not wait for them.
@@ -119,7 +119,7 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
     html! {
         li data-row {
             h2 { a.name href=(url) { (title) } @if let Some(outdated) = hit.outdated { span.tag { (outdated.as_str()) } } }
-            @if let Some(replaced) = &hit.replaces { p.quiet { "in place of " (layout::memory_link(context, replaced)) ", which it supersedes" } }
+            @if let Some(replaced) = &hit.replaces { p.quiet { "shown in place of " (layout::memory_link(context, replaced)) ", which it supersedes" } }
             p.quiet {
                 @if let Some(chat) = &hit.chat { "conversation in " (chat.host) " · " }
                 (lines) " · score " (format!("{:.2}", hit.score)) " · " (hit.age)
@@ -142,7 +142,7 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
 fn why(explain: &Explain) -> Markup {
     html! {
         details {
-            summary { "Why here" }
+            summary { "Why this result" }
             ul { @for line in explain.lines() { li { (line) } } }
         }
     }

@@ -15,10 +15,10 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
         p.quiet { "Change a setting with " code { "memdir config set KEY VALUE" } "." }
         table.list {
             caption { "Settings" }
-            thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "From" } } }
+            thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "Source" } } }
             tbody {
                 @for row in &settings {
-                    tr { td { code { (row.name) } } td.wide data-label="Value" { (row.value) } td data-label="From" { (row.from) } }
+                    tr { td { code { (row.name) } } td.wide data-label="Value" { (row.value) } td data-label="Source" { (row.from) } }
                 }
             }
         }
