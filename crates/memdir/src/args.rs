@@ -29,25 +29,25 @@ pub(crate) struct Global {
     /// Use this directory as the whole memory [env: MEMDIR_DIR]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) dir: Option<PathBuf>,
-    /// Print JSON, also for errors
+    /// Print output and errors as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Name recorded in the history [env: USER, LOGNAME] [default: cli]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
-    /// Directory of memories, journals and settings [env: MEMDIR_HOME] [default: ~/.memdir]
+    /// Directory for memories, journals and settings [env: MEMDIR_HOME] [default: ~/.memdir]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) home: Option<PathBuf>,
-    /// Id of the project [env: MEMDIR_PROJECT] [default: from the current directory]
+    /// Project id [env: MEMDIR_PROJECT] [default: from the current directory]
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     pub(crate) project: Option<String>,
-    /// Also mount the memory of this agent as agent/NAME [env: MEMDIR_AGENT]
+    /// Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Scope of the agent's memory: user, project or local
     #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
     pub(crate) agent_scope: AgentScope,
-    /// Restrict access to these prefixes
+    /// Restrict access to memories under these prefixes
     #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
@@ -55,12 +55,12 @@ pub(crate) struct Global {
 /// The scope of an agent's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentScope {
-    /// All projects of the user
+    /// All of the user's projects
     #[default]
     User,
-    /// This project, shared: .memdir-agents/ in its repository
+    /// This project, shared through .memdir-agents/ in its repository
     Project,
-    /// This project on this machine
+    /// This project, on this machine only
     Local,
 }
 
@@ -148,7 +148,7 @@ Examples:
   memdir --dir notes init
   memdir init --team             create .memdir/ in the git repository, to commit and share")]
 pub(crate) struct Init {
-    /// Create a team memory: .memdir/ in this git repository; with --dir, team/ in that directory
+    /// Create a team memory: .memdir/ in this git repository or, with --dir, team/ in that directory
     #[arg(long)]
     pub(crate) team: bool,
 }
@@ -161,10 +161,10 @@ Examples:
   memdir read notes/deploy
   memdir read notes/deploy --lines 42-56")]
 pub(crate) struct Read {
-    /// Names of memories; `.md` is optional [default: the entrypoint]
+    /// Names of the memories to print; the suffix `.md` is optional [default: the entrypoint]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Print only these lines: 42-56, 42- or 42
+    /// Lines to print, such as 42-56, 42- or 42
     #[arg(long, value_name = "RANGE", requires = "names")]
     pub(crate) lines: Option<String>,
     /// Maximum number of characters per memory
@@ -198,7 +198,7 @@ pub(crate) struct Search {
     /// Search only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
     pub(crate) source: SearchSource,
-    /// Search past conversations of all projects, not only of this one
+    /// Search past conversations from all projects, not only this one
     #[arg(long)]
     pub(crate) all_projects: bool,
     /// Search only memories of this type: user, feedback, project or reference
@@ -207,10 +207,10 @@ pub(crate) struct Search {
     /// Search only memories changed on or after this date, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Rank dated logs lower with age: half the score after 30 days
+    /// Rank older dated logs lower: half the score after 30 days
     #[arg(long)]
     pub(crate) decay: bool,
-    /// Run many queries: one JSON object with id and query per line of this file (`-` for standard input)
+    /// File of queries to run, one JSON object with `id` and `query` per line (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "why_not"])]
     pub(crate) batch: Option<PathBuf>,
     /// Show how each score is computed
@@ -263,7 +263,7 @@ pub(crate) struct Get {
     /// Path of the memory, as printed by `memdir search`
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
-    /// Lines to print: 42-56, 42- or 42 [default: from the first line]
+    /// Lines to print, such as 42-56, 42- or 42 [default: from the first line]
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
@@ -288,7 +288,7 @@ Examples:
   memdir list --type feedback --newer 30
   memdir list --tree")]
 pub(crate) struct List {
-    /// List only names under this topic
+    /// List only memories under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
     /// List only memories of this type: user, feedback, project or reference
@@ -306,7 +306,7 @@ pub(crate) struct List {
     /// Print a tree of topics
     #[arg(long, conflicts_with = "long")]
     pub(crate) tree: bool,
-    /// Print type, size, age and description
+    /// Print the type, size, age and description of each memory
     #[arg(long, short)]
     pub(crate) long: bool,
 }
@@ -336,7 +336,7 @@ pub(crate) struct Write {
     /// Append the text; create the memory if it does not exist
     #[arg(long)]
     pub(crate) append: bool,
-    /// Fail unless the memory has this version, or a version with this prefix
+    /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
     /// Title in the frontmatter and the entrypoint
@@ -348,27 +348,27 @@ pub(crate) struct Write {
     /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search phrase that should find the memory; may be repeated, replaces existing cues; '' removes them
+    /// Search phrase that should find the memory; replaces existing cues ('' removes them); may be repeated
     #[arg(long = "cue", value_name = "TEXT")]
     pub(crate) cues: Vec<String>,
-    /// Show the memory before a matching command; may be repeated, replaces existing tripwires
+    /// Show the memory before a matching command runs; replaces existing tripwires; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_command: Vec<String>,
-    /// Show the memory before a matching file is changed; may be repeated
+    /// Show the memory before a matching file is changed; replaces existing tripwires; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_path: Vec<String>,
-    /// What the tripwire does: tell, hold, ask or deny [default: hold for commands, else tell]
+    /// Strength of the rule: tell, hold, ask or deny [default: hold for commands, otherwise tell]
     #[arg(long, value_name = "STRENGTH", requires = "when")]
     pub(crate) strength: Option<String>,
     /// Recall the memory before others
     #[arg(long)]
     pub(crate) pinned: bool,
-    /// Skip this secret detection rule; for people, not for agents
+    /// Skip this secret detection rule; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// List memories without cues, and set the cues of many in one change
+/// List memories without cues, or set the cues of many memories in one change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Cues are phrases that should find a memory: other wordings, the task, the command, the error. A
@@ -383,16 +383,16 @@ pub(crate) struct Cues {
     /// List only memories under this topic
     #[arg(conflicts_with = "action")]
     pub(crate) topic: Option<String>,
-    /// Set the cues of the memories in this file: JSON, or JSON Lines (`-` for standard input)
+    /// Set cues from this file, in JSON or JSON Lines (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "action")]
     pub(crate) from: Option<PathBuf>,
-    /// List proposed cues: searches of agents without results, made just before the memory was read
+    /// List proposed cues: agents' searches that found nothing just before the memory was read
     #[arg(long, group = "action")]
     pub(crate) proposed: bool,
-    /// Accept the proposed cues of this memory, or of all memories with `all`
+    /// Accept the proposed cues of this memory (`all` for every memory)
     #[arg(long, value_name = "NAME", group = "action")]
     pub(crate) accept: Option<String>,
-    /// Reject the proposed cues of this memory, or of all memories with `all`
+    /// Reject the proposed cues of this memory (`all` for every memory)
     #[arg(long, value_name = "NAME", group = "action")]
     pub(crate) reject: Option<String>,
 }
@@ -413,7 +413,7 @@ Examples:
 pub(crate) struct Edit {
     /// Name of the memory
     pub(crate) name: String,
-    /// Text to replace (`-` for standard input); must occur exactly once unless --all
+    /// Text to replace (`-` for standard input); must occur exactly once unless --all is given
     #[arg(allow_hyphen_values = true, group = "original", requires = "replacement")]
     pub(crate) old: Option<String>,
     /// Replacement text (`-` for standard input)
@@ -425,19 +425,19 @@ pub(crate) struct Edit {
     /// Read NEW from a file (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "replacement", requires = "original")]
     pub(crate) new_file: Option<PathBuf>,
-    /// Treat OLD as a regular expression with look-around; $!1 in NEW is the first group
+    /// Treat OLD as a regular expression with look-around; `$!1` in NEW is the first capture group
     #[arg(long, requires = "replacement")]
     pub(crate) regex: bool,
     /// Replace all occurrences
     #[arg(long, requires = "replacement")]
     pub(crate) all: bool,
-    /// Edit this text in the editor, such as one that could not be saved, instead of the memory's text
+    /// Start from the text in this file, such as one that could not be saved, instead of the memory's text
     #[arg(long, value_name = "FILE", conflicts_with_all = ["original", "replacement"])]
     pub(crate) draft: Option<PathBuf>,
-    /// Fail unless the memory has this version, or a version with this prefix
+    /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Skip this secret detection rule; for people, not for agents
+    /// Skip this secret detection rule; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -472,18 +472,18 @@ Examples:
   memdir delete notes/ --yes
   memdir undo")]
 pub(crate) struct Delete {
-    /// Names of memories and topics
+    /// Memories and topics to delete
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
-    /// Delete topics without asking
+    /// Do not ask for confirmation before deleting topics
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Fail unless the memory has this version, or a version with this prefix
+    /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
 }
 
-/// Forget a fact everywhere: memories, history, conversations, index, caches
+/// Forget a fact everywhere: in memories, history, conversations, the index and caches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The words match in upper and lower case, in every Unicode form, across line
@@ -496,13 +496,13 @@ Examples:
   memdir forget --dry-run 'maple street 12'
   memdir forget --yes --json - < words.txt")]
 pub(crate) struct Forget {
-    /// Words of the fact (`-` for standard input)
+    /// Words to find and forget (`-` for standard input)
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
-    /// List what would be removed, and remove nothing
+    /// List what would be removed without removing it
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Forget without asking
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
@@ -514,7 +514,7 @@ Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// Id of the change, as printed by `memdir history` [default: the last change made by you or outside memdir]
+    /// Change id, as printed by `memdir history` [default: the last change made by you or outside memdir]
     pub(crate) id: Option<String>,
 }
 
@@ -536,7 +536,7 @@ Examples:
   memdir history
   memdir history notes/deploy --limit 5")]
 pub(crate) struct History {
-    /// Show only changes of this memory, with its versions
+    /// Show only changes to this memory, with its versions
     pub(crate) name: Option<String>,
     /// Maximum number of changes; 0 for all
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 20)]
@@ -578,7 +578,7 @@ Examples:
   memdir entrypoint
   memdir entrypoint --repair")]
 pub(crate) struct Entrypoint {
-    /// Add missing lines, and remove those of missing files
+    /// Add missing lines, and remove lines for files that do not exist
     #[arg(long)]
     pub(crate) repair: bool,
 }
@@ -594,7 +594,7 @@ pub(crate) struct Log {
     /// Text of the entry (`-` for standard input); the time of day is added
     #[arg(required_unless_present = "status")]
     pub(crate) text: Vec<String>,
-    /// Show how far the logs were distilled into memories, and when the next distillation is due
+    /// Show which logs have been distilled into memories, and when the next distillation is due
     #[arg(long, conflicts_with = "text")]
     pub(crate) status: bool,
     /// Prefix of the mount to log to
@@ -602,7 +602,7 @@ pub(crate) struct Log {
     pub(crate) prefix: String,
 }
 
-/// Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
+/// Tidy the memory with a plan that you can review, edit, apply and undo as a whole
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without options, looks for duplicates, contradictions, outdated facts, relative
@@ -614,34 +614,34 @@ Examples:
   memdir dream
   memdir dream --apply latest
   memdir dream --status
-  memdir dream --logs                    plan only how finished days of the log become memories
+  memdir dream --logs                    plan only the distillation of past days' logs into memories
   memdir dream --with claude             show what would be sent to Claude Code, and its size
   memdir dream --with claude --yes       let its model propose operations, as a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
 #[command(group(clap::ArgGroup::new("dream_action")))]
 pub(crate) struct Dream {
-    /// Apply this plan as one change; `latest` is the newest plan that was not applied
+    /// Apply this plan as one change; `latest` selects the newest plan that has not been applied
     #[arg(long, value_name = "PLAN", group = "dream_action")]
     pub(crate) apply: Option<PathBuf>,
-    /// With --apply: the share of memories and bytes that the plan may change, in percent [default: 25]
+    /// With --apply: maximum percentage of memories and bytes that the plan may change [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
-    /// Plan only how finished days of the daily logs become memories
+    /// Plan only the distillation of past days' logs into memories
     #[arg(long, conflicts_with = "dream_action")]
     pub(crate) logs: bool,
-    /// Show the kept plans, what was applied, and when the next automatic plan is due
+    /// Show the saved plans, which of them were applied, and when the next automatic plan is due
     #[arg(long, group = "dream_action")]
     pub(crate) status: bool,
-    /// Print the instructions and the memories for a model, in pieces
+    /// Print the instructions and memories to send to a model, in pieces
     #[arg(long, group = "dream_action")]
     pub(crate) prompt: bool,
-    /// With --prompt: the piece to print
+    /// With --prompt: number of the piece to print
     #[arg(long, value_name = "N", requires = "prompt")]
     pub(crate) piece: Option<usize>,
     /// Make a plan from the operations that a model returned as JSON (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "dream_action")]
     pub(crate) operations: Option<PathBuf>,
-    /// Let the model of this agent program propose operations; without --yes, only show the command and the size
+    /// Let this agent program's model propose operations; without --yes, only show the command and the prompt size
     #[arg(long, value_name = "HOST", group = "dream_action")]
     pub(crate) with: Option<DreamHost>,
     /// With --with: start the program
@@ -650,7 +650,7 @@ pub(crate) struct Dream {
     /// Turn automatic plans at the end of sessions on or off
     #[arg(long, value_name = "on|off", group = "dream_action", value_parser = ["on", "off"])]
     pub(crate) auto: Option<String>,
-    /// Write the plan to this file instead of keeping it below MEMDIR_HOME
+    /// Write the plan to this file instead of saving it under MEMDIR_HOME
     #[arg(long, value_name = "FILE", conflicts_with_all = ["apply", "status", "prompt", "auto"])]
     pub(crate) output: Option<PathBuf>,
 }
@@ -666,7 +666,7 @@ pub(crate) enum DreamHost {
     Gemini,
 }
 
-/// Check the references of a memory and mark it as verified today
+/// Check the references in a memory and mark it as verified today
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Looks up paths, commands, symbols and commits in this project, and follows
@@ -677,7 +677,7 @@ Examples:
 pub(crate) struct Verify {
     /// Name of the memory
     pub(crate) name: String,
-    /// Mark the memory as verified even if references are missing
+    /// Mark the memory as verified even if some references are not found
     #[arg(long = "force", alias = "anyway")]
     pub(crate) force: bool,
 }
@@ -694,13 +694,13 @@ Examples:
   memdir check --diff origin/main..HEAD
   memdir check --diff origin/main..HEAD --format markdown > comment.md")]
 pub(crate) struct Check {
-    /// Add missing entrypoint lines, and remove those of missing files
+    /// Add missing entrypoint lines, and remove lines for files that do not exist
     #[arg(long)]
     pub(crate) fix: bool,
     /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Check a range of commits instead: which memories may be outdated, and which rules concern the changed files
+    /// Check a range of commits instead: list memories that may be outdated and rules that apply to the changed files
     #[arg(long, value_name = "BASE..HEAD", conflicts_with = "fix")]
     pub(crate) diff: Option<String>,
     /// Output format of --diff
@@ -711,9 +711,9 @@ pub(crate) struct Check {
 /// The output formats of `memdir check --diff`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// Lines for a terminal
+    /// Plain text for a terminal
     Text,
-    /// A comment for a pull request
+    /// Markdown for a pull request comment
     Markdown,
 }
 
@@ -728,7 +728,7 @@ Examples:
   memdir test")]
 pub(crate) struct Test {}
 
-/// Select the memories relevant to a message, or the tripwires of an action
+/// Select the memories relevant to a message, or the tripwires that an action triggers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Prints nothing if no memory is relevant.
@@ -749,22 +749,22 @@ pub(crate) struct Recall {
     /// Maximum number of memories
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
-    /// Exclude these memories, which the conversation has already seen
+    /// Exclude these memories, which were already shown in the conversation
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) shown: Vec<String>,
-    /// Exclude documentation of these tools, which are already in use
+    /// Exclude the documentation of these tools, which are already in use
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
-    /// Show how each memory scores instead of recalling it
+    /// Show each memory's score instead of recalling it
     #[arg(long, conflicts_with = "action")]
     pub(crate) explain: bool,
-    /// Show how one memory scores, and why it is not recalled
+    /// Show this memory's score, and why it is not recalled
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub(crate) why_not: Option<String>,
     /// Select memories whose tripwire (`when:`) matches an action
     #[arg(long)]
     pub(crate) action: bool,
-    /// Name of the tool the action uses
+    /// Name of the tool that the action uses
     #[arg(long, value_name = "TOOL", requires = "action")]
     pub(crate) tool: Option<String>,
     /// Command line of the action
@@ -775,7 +775,7 @@ pub(crate) struct Recall {
     pub(crate) path: Vec<PathBuf>,
 }
 
-/// Run past conversations against today's memory
+/// Replay past conversations against the current memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Shows what would be recalled for each of your messages, and which rules would
@@ -788,18 +788,18 @@ Examples:
   memdir replay --since 2w --explain
   memdir replay --all-projects --json")]
 pub(crate) struct Replay {
-    /// Replay only conversations updated since then: a period such as 90d or 12w, or a date
+    /// Replay only conversations updated since WHEN: a period such as 90d or 12w, or a date
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     pub(crate) since: String,
-    /// Include the conversations of other projects
+    /// Include conversations from other projects
     #[arg(long)]
     pub(crate) all_projects: bool,
-    /// Show each message that recalls something, and each tool call at which a rule fires
+    /// Show each message that recalls a memory, and each tool call that triggers a rule
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
-/// List the rules (`when:`) of memories; accept or reject them
+/// List the rules (`when:`) in memories, and accept or reject them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold
@@ -876,7 +876,7 @@ Examples:
   memdir inbox accept feedback/no-force-push
   memdir inbox accept feedback/no-force-push --as rules/push --edit")]
     Accept(InboxAccept),
-    /// Add the text of a candidate to an existing memory
+    /// Add a candidate's text to an existing memory
     #[command(after_help = "\
 Examples:
   memdir inbox merge feedback/no-force-push rules/git")]
@@ -887,7 +887,7 @@ Examples:
   memdir inbox reject feedback/no-force-push
   memdir inbox reject --all")]
     Reject(InboxReject),
-    /// Go through the candidates one by one and decide with single keys
+    /// Review the candidates one by one with single-key commands
     #[command(after_help = "\
 Examples:
   memdir inbox review")]
@@ -905,7 +905,7 @@ pub(crate) struct InboxAccept {
     /// Names of the candidates, with or without `inbox/`
     #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
     pub(crate) candidates: Vec<String>,
-    /// Name of the memory [default: the proposed one]
+    /// Name for the memory [default: the proposed name]
     #[arg(long = "as", value_name = "NAME", conflicts_with = "all")]
     pub(crate) new_name: Option<String>,
     /// Open the memory in the editor afterwards
@@ -943,13 +943,13 @@ Examples:
   memdir prompt team --no-entrypoint
   memdir prompt agent --agent reviewer --agent-scope project")]
 pub(crate) struct Prompt {
-    /// Kind of prompt [default: log if enabled, else team if there is one, else individual]
+    /// Kind of prompt [default: log if enabled, otherwise team if there is a team memory, otherwise individual]
     #[arg(value_enum)]
     pub(crate) mode: Option<PromptMode>,
     /// Omit the text of the entrypoint, for hosts that load it themselves
     #[arg(long)]
     pub(crate) no_entrypoint: bool,
-    /// Omit the entrypoint and its instructions
+    /// Omit the entrypoint and the instructions about it
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Heading of the section
@@ -961,7 +961,7 @@ pub(crate) struct Prompt {
     /// Search tool to describe
     #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
     pub(crate) search: SearchWith,
-    /// Transcript directory of the host, for --search grep and shell
+    /// Host's transcript directory, for `--search grep` and `--search shell`
     #[arg(long, value_name = "PATH")]
     pub(crate) transcripts: Option<PathBuf>,
 }
@@ -975,7 +975,7 @@ pub(crate) enum PromptMode {
     Team,
     /// A daily log
     Log,
-    /// The memory of the agent in --agent
+    /// The memory of the agent that --agent selects
     Agent,
 }
 
@@ -990,7 +990,7 @@ pub(crate) enum SearchWith {
     Shell,
 }
 
-/// Show which memories are in effect here, and why
+/// Show which mounts are used in this directory, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1022,7 +1022,7 @@ pub(crate) struct Projects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsWhat {
-    /// Use the memory of another project in this one
+    /// Use another project's memory in this one
     #[command(after_help = "\
 Examples:
   memdir projects adopt shop-1a2b3c4d5e
@@ -1063,10 +1063,10 @@ pub(crate) struct Resume {
     /// Words to search for in past conversations (`-` for standard input)
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
-    /// Search only conversations of this host
+    /// Search only conversations from this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Run the command of the best match instead of printing it
+    /// Run the command for the best match instead of printing it
     #[arg(long)]
     pub(crate) run: bool,
 }
@@ -1114,9 +1114,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable the import of conversations, for all hosts and projects or for one
+    /// Enable importing conversations from all hosts and projects, or from one
     On(ChatsSwitch),
-    /// Disable the import of conversations, for all hosts and projects or for one
+    /// Disable importing conversations from all hosts and projects, or from one
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -1129,9 +1129,9 @@ Examples:
   memdir chats show 1af7fc5e
   memdir chats show codex/0199c5d0 --lines 40-80")]
 pub(crate) struct ChatsShow {
-    /// Id of the conversation, or a prefix of it
+    /// Conversation id, or a prefix of it
     pub(crate) session: String,
-    /// Print only these lines: 42-56, 42- or 42
+    /// Lines to print, such as 42-56, 42- or 42
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
@@ -1148,7 +1148,7 @@ pub(crate) struct ChatsSync {
     pub(crate) seconds: Option<u64>,
 }
 
-/// Enable or disable the import of conversations
+/// Enable or disable importing conversations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1156,7 +1156,7 @@ Examples:
   memdir chats off --host cursor
   memdir chats off --project ~/private")]
 pub(crate) struct ChatsSwitch {
-    /// Only conversations of this host
+    /// Only conversations from this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     /// Only conversations in this directory tree, or in the project with this id
@@ -1172,7 +1172,7 @@ Examples:
   memdir chats forget --project ~/private
   memdir chats forget --before 2025-12-31")]
 pub(crate) struct ChatsForget {
-    /// Id of the conversation, or a prefix of it
+    /// Conversation id, or a prefix of it
     pub(crate) session: Option<String>,
     /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
@@ -1189,7 +1189,7 @@ Examples:
   memdir chats export 1af7fc5e > login.md
   memdir chats export --project . --json > chats.json")]
 pub(crate) struct ChatsExport {
-    /// Ids of conversations, or prefixes of them [default: all that match the filters]
+    /// Conversation ids, or prefixes of them [default: all conversations that match the filters]
     pub(crate) sessions: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
@@ -1239,7 +1239,7 @@ Examples:
   memdir token add ada shop blog
   memdir token add ada shop --agent reviewer")]
     Add {
-        /// Owner of the token; with --agent, the person that the agent acts for
+        /// Owner of the token; with --agent, the person whom the agent acts for
         person: String,
         /// Ids of the projects that the token gives access to
         #[arg(value_name = "PROJECT")]
@@ -1269,13 +1269,13 @@ Examples:
   memdir stats --cost
   memdir stats --use")]
 pub(crate) struct Stats {
-    /// Show how many tokens a session costs in each host, before the first message
+    /// Show how many tokens a session uses in each host before the first message
     #[arg(long, conflicts_with = "loads")]
     pub(crate) cost: bool,
     /// Show how often the prompt was loaded, and its size
     #[arg(long)]
     pub(crate) loads: bool,
-    /// Show how often each memory is used, and what its line in the entrypoint costs
+    /// Show how often each memory is used, and how many tokens its entrypoint line uses
     #[arg(long = "use", conflicts_with_all = ["cost", "loads"])]
     pub(crate) uses: bool,
 }
@@ -1944,7 +1944,7 @@ Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if
 Examples:
   memdir config edit")]
     Edit {
-        /// Edit this text, such as one that could not be saved, instead of the file's text
+        /// Start from the text in this file, such as one that could not be saved, instead of config.toml
         #[arg(long, value_name = "FILE")]
         draft: Option<PathBuf>,
     },
@@ -2099,7 +2099,7 @@ Examples:
   memdir export user --to-server https://memory.example.org --token-file token
   memdir export --from-server https://memory.example.org --dry-run")]
 pub(crate) struct Export {
-    /// Export only names under this topic
+    /// Export only memories under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
     /// File format; `memdir import` reads both

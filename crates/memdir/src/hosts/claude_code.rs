@@ -160,7 +160,7 @@ fn auto_memory(machine: &Machine) -> OwnMemory {
 /// The auto memory, whose entrypoint and frontmatter follow memdir's own conventions. All worktrees of a repository share the memory
 /// of the main checkout.
 fn memory(machine: &Machine) -> Option<HostMemory> {
-    let title = "Claude Code's auto memory of this project";
+    let title = "Claude Code's auto memory for this project";
     if let Some(dir) = configured_dir(machine, InstallScope::Project) {
         return Some(HostMemory::for_project("claude", title, dir, json!({})));
     }

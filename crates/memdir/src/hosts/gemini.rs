@@ -137,6 +137,6 @@ fn memory(machine: &Machine) -> Option<HostMemory> {
     // The id becomes a part of a path, so nothing but a plain name is accepted.
     let is_name = !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
     let path = dir.join("tmp").join(is_name.then_some(id)?).join("memory");
-    let title = "Gemini CLI's private memory of this project";
+    let title = "Gemini CLI's private memory for this project";
     Some(HostMemory::for_project("gemini", title, path, json!({ "entrypoint": false })))
 }

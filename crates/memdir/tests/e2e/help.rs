@@ -33,11 +33,11 @@ fn help_lists_every_command_and_exit_status() {
       view         Export memories as one self-contained HTML file
 
     Search and recall:
-      recall       Select the memories relevant to a message, or the tripwires of an action
-      replay       Run past conversations against today's memory
+      recall       Select the memories relevant to a message, or the tripwires that an action triggers
+      replay       Replay past conversations against the current memory
       inbox        List proposed memories with their evidence, and accept, merge or reject them
-      rules        List the rules (`when:`) of memories; accept or reject them
-      cues         List memories without cues, and set the cues of many in one change
+      rules        List the rules (`when:`) in memories, and accept or reject them
+      cues         List memories without cues, or set the cues of many memories in one change
       prompt       Print the memory section of a system prompt
       chats        List, import and export past conversations with agents
 
@@ -45,7 +45,7 @@ fn help_lists_every_command_and_exit_status() {
       redo         Redo an undone change
       diff         Show the differences between two versions of a memory
       restore      Restore an earlier version of a memory, even if it was deleted
-      forget       Forget a fact everywhere: memories, history, conversations, index, caches
+      forget       Forget a fact everywhere: in memories, history, conversations, the index and caches
 
     Agents and hosts:
       install      Install memdir's tools and hooks in agent programs
@@ -54,14 +54,14 @@ fn help_lists_every_command_and_exit_status() {
       adopt        Mount the memories of other programs in place
 
     Maintenance:
-      where        Show which memories are in effect here, and why
+      where        Show which mounts are used in this directory, and why
       status       Show the mounts, the number of memories and the last change
       projects     List projects; adopt, merge or rename their memories
       config       Show the settings and where they come from, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
-      dream        Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
-      verify       Check the references of a memory and mark it as verified today
+      dream        Tidy the memory with a plan that you can review, edit, apply and undo as a whole
+      verify       Check the references in a memory and mark it as verified today
       test         Run the memory tests in memory.tests.md
       entrypoint   Check that the entrypoint lists every memory
       index        Update the search index
@@ -84,15 +84,14 @@ fn help_lists_every_command_and_exit_status() {
 
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
-          --json                 Print JSON, also for errors
+          --json                 Print output and errors as JSON
           --actor <NAME>         Name recorded in the history [env: USER, LOGNAME] [default: cli]
-          --home <PATH>          Directory of memories, journals and settings [env: MEMDIR_HOME]
+          --home <PATH>          Directory for memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
-          --project <ID>         Id of the project [env: MEMDIR_PROJECT] [default: from the current
-                                 directory]
-          --agent <NAME>         Also mount the memory of this agent as agent/NAME [env: MEMDIR_AGENT]
+          --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
+          --agent <NAME>         Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
           --agent-scope <SCOPE>  Scope of the agent's memory: user, project or local [default: user]
-          --only <PREFIX>        Restrict access to these prefixes
+          --only <PREFIX>        Restrict access to memories under these prefixes
       -h, --help                 Print help
       -V, --version              Print version
 
@@ -169,18 +168,18 @@ fn a_command_shows_an_example() {
 
     Arguments:
       <NAME>  Name of the memory
-      [OLD]   Text to replace (`-` for standard input); must occur exactly once unless --all
+      [OLD]   Text to replace (`-` for standard input); must occur exactly once unless --all is given
       [NEW]   Replacement text (`-` for standard input)
 
     Options:
           --old-file <FILE>       Read OLD from a file (`-` for standard input)
           --new-file <FILE>       Read NEW from a file (`-` for standard input)
-          --regex                 Treat OLD as a regular expression with look-around; $!1 in NEW is the
-                                  first group
+          --regex                 Treat OLD as a regular expression with look-around; `$!1` in NEW is
+                                  the first capture group
           --all                   Replace all occurrences
-          --draft <FILE>          Edit this text in the editor, such as one that could not be saved,
+          --draft <FILE>          Start from the text in this file, such as one that could not be saved,
                                   instead of the memory's text
-          --if-version <VERSION>  Fail unless the memory has this version, or a version with this prefix
+          --if-version <VERSION>  Fail unless the memory's version equals VERSION or begins with it
       -h, --help                  Print help (see more with '--help')
 
     Global options: see memdir --help
@@ -300,7 +299,7 @@ fn common_commands_have_the_names_of_other_programs() {
     Aliases: ls
 
     Arguments:
-      [TOPIC]  List only names under this topic
+      [TOPIC]  List only memories under this topic
 
     Options:
           --type <TYPE>    List only memories of this type: user, feedback, project or reference
@@ -308,7 +307,7 @@ fn common_commands_have_the_names_of_other_programs() {
           --older <DAYS>   List only memories at least DAYS days old
           --min-bytes <N>  List only memories of at least N bytes
           --tree           Print a tree of topics
-      -l, --long           Print type, size, age and description
+      -l, --long           Print the type, size, age and description of each memory
       -h, --help           Print help
 
     Global options: see memdir --help

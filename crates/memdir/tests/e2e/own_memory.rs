@@ -108,7 +108,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     let undone = home.run_bare(&["undo"]);
     assert!(undone.starts_with("undid ") && list(&home).is_empty(), "one change: {undone}");
     assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import with")).collect::<Vec<_>>().join("\n"), @"
-    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE]: not in memdir, and not read by Claude Code
+    note Claude Code's auto memory for this project: 2 memories in [HOME]/[CLAUDE]: not in memdir, and not read by Claude Code
         import with: memdir import [HOME]/[CLAUDE]
     ");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
