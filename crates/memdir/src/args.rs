@@ -845,9 +845,9 @@ pub(crate) struct RuleDecision {
 
 /// List proposed memories with their evidence, and accept, merge or reject them
 ///
-/// memdir proposes memories (candidates) from what happened in conversations: you asked the agent to remember something,
-/// rejected an action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
-/// rejected is never proposed again.
+/// memdir proposes memories (candidates) based on what happened in conversations: you asked the agent to remember something,
+/// rejected an action, or repeated an instruction. A candidate becomes a memory only when you or the agent accepts it.
+/// Once accepted or rejected, a candidate is never proposed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1255,7 +1255,7 @@ Examples:
 Examples:
   memdir token revoke 3f2a91c0")]
     Revoke {
-        /// Id of the token, as printed by `memdir token list`
+        /// Token id, as printed by `memdir token list`
         id: String,
     },
 }
@@ -1292,10 +1292,10 @@ Examples:
   memdir mcp --http 127.0.0.1:7337
   memdir mcp --http 127.0.0.1:7337 --host memory.example.org --page")]
 pub(crate) struct Mcp {
-    /// Serve HTTP on this address instead of standard input and output: MCP at the path /mcp, REST below /v1
+    /// Serve HTTP on this address instead of standard input and output, with MCP at /mcp and REST under /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
-    /// Serve the tools of another memory system on its directory; see `memdir dialects`
+    /// Serve another memory system's tools, backed by its own directory; see `memdir dialects`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) dialect: Vec<String>,
     /// Serve only these tools
@@ -1304,30 +1304,30 @@ pub(crate) struct Mcp {
     /// Do not serve these tools
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
-    /// Serve only tools that do not write
+    /// Serve only read-only tools
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Send brief instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
+    /// Send short instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
     #[arg(long, conflicts_with = "http")]
     pub(crate) session_hook: bool,
-    /// File with the bearer token of HTTP clients [env: MEMDIR_TOKEN]
+    /// File with the bearer token that HTTP clients must send [env: MEMDIR_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
     /// Additional host name to accept in the Host header
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
     pub(crate) host: Vec<String>,
-    /// Origin of browser pages to accept, such as `https://example.org`
+    /// Additional origin to accept in the Origin header, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
-    /// Also serve the page for people, at the path /ui; they sign in with a token or an identity provider
+    /// Also serve the web page at /ui; people sign in with a token or an identity provider
     #[arg(long, requires = "http")]
     pub(crate) page: bool,
-    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
     #[arg(long, requires = "http")]
     pub(crate) log_requests: bool,
 }
 
-/// Serve the memories of a team from a PostgreSQL database
+/// Serve a team's memories from a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People, groups, projects and
@@ -1339,13 +1339,13 @@ Examples:
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Address to serve HTTP on: MCP at the path /mcp, REST below /v1, the page for people at /ui
+    /// Address to serve HTTP on, with MCP at /mcp, REST under /v1 and the web page at /ui
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7337")]
     pub(crate) http: std::net::SocketAddr,
-    /// Memory in MiB for open search indexes; above it, the least recently used are closed
+    /// Memory limit in MiB for open search indexes; the least recently used are closed first
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Maximum number of database connections for changes; reads have as many of their own, token checks a quarter
+    /// Maximum number of database connections for changes; reads get the same number again, and token checks a quarter of it
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
     /// Serve only these tools
@@ -1354,19 +1354,19 @@ pub(crate) struct Serve {
     /// Do not serve these tools
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
-    /// Serve only tools that do not write
+    /// Serve only read-only tools
     #[arg(long)]
     pub(crate) read_only: bool,
     /// Additional host name to accept in the Host header
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// Origin of browser pages to accept, such as `https://example.org`
+    /// Additional origin to accept in the Origin header, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     pub(crate) origin: Vec<String>,
-    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
     #[arg(long)]
     pub(crate) log_requests: bool,
-    /// Seconds to keep answering after SIGTERM, while /readyz reports 503 so that a proxy uses another replica
+    /// Seconds to keep serving after SIGTERM, while /readyz returns 503 so that proxies switch to another replica
     #[arg(long, value_name = "SECONDS", default_value_t = 3)]
     pub(crate) leave_after: u64,
 }
@@ -1377,12 +1377,12 @@ pub(crate) struct DatabaseArgs {
     /// URL of the PostgreSQL database [env: DATABASE_URL]
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) database: Option<String>,
-    /// PEM file of certificate authorities for sslmode=require [default: public authorities]
+    /// PEM file with the certificate authorities to trust for `sslmode=require` [default: public authorities]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) database_ca: Option<PathBuf>,
 }
 
-/// Manage the database, tenants, people and tokens of a team server
+/// Manage a team server's database, tenants, people and tokens
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A tenant has people, groups and projects. A project belongs to a group. A person's role in the group (reader,
@@ -1402,7 +1402,7 @@ pub(crate) struct Admin {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminWhat {
-    /// Create or upgrade the schema of the database
+    /// Create or upgrade the database schema
     #[command(after_help = "\
 Examples:
   memdir admin migrate --database postgres:///memdir")]
@@ -1422,7 +1422,7 @@ Examples:
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Add, list and remove the people of a tenant
+    /// Add, list and remove people in a tenant
     #[command(after_help = "\
 Removing a person revokes their tokens. Their memories stay.
 
@@ -1458,7 +1458,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Add, list and remove the tokens of people
+    /// Add, list and remove people's tokens
     #[command(after_help = "\
 A token is printed once; only its hash is stored. Removing it revokes it at once, on all replicas.
 
@@ -1472,7 +1472,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Require review of changes by writers and agents, or stop requiring it
+    /// Turn review of changes by writers and agents on or off
     #[command(after_help = "\
 Reviewers and admins of the group change its memories at once; a token with --agent never does. Open proposals remain
 after review is turned off, and can still be accepted or rejected.
@@ -1487,19 +1487,19 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Show what a tenant uses, or set its quotas
+    /// Show a tenant's usage, or set its quotas
     #[command(after_help = "\
-Without options, shows the quotas and the current use. A tenant over its quota keeps what it has, but cannot grow.
+Without options, shows the quotas and the current usage. A tenant over its quota keeps what it has, but cannot grow.
 
 Examples:
   memdir admin quota --tenant acme
   memdir admin quota --memories 10000 --bytes 100000000 --tenant acme
   memdir admin quota --memories none --tenant acme")]
     Quota {
-        /// Maximum number of files, or `none`
+        /// Maximum number of files, or `none` for no limit
         #[arg(long, value_name = "N")]
         memories: Option<String>,
-        /// Maximum size of all files in bytes, or `none`
+        /// Maximum total size of files in bytes, or `none` for no limit
         #[arg(long, value_name = "N")]
         bytes: Option<String>,
         #[command(flatten)]
@@ -1513,7 +1513,7 @@ Examples:
   memdir admin audit --tenant acme
   memdir admin audit --limit 1000 --json --tenant acme")]
     Audit {
-        /// Maximum number of entries, newest first
+        /// Maximum number of entries to show, newest first
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
         #[command(flatten)]
@@ -1531,35 +1531,35 @@ Examples:
     ErasePerson {
         /// Name of the person
         person: String,
-        /// Erase permanently; without it, only report what would be erased
+        /// Erase permanently; without this option, only report what would be erased
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Export a tenant to a file: people, hashes of tokens, memories, versions and history
+    /// Export a tenant to a file: people, token hashes, memories, versions and history
     #[command(after_help = "\
 Examples:
   memdir admin export acme.jsonl --tenant acme")]
     Export {
-        /// New file to write
+        /// File to create
         file: PathBuf,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Create a tenant from a file of `memdir admin export`
+    /// Create a tenant from a file written by `memdir admin export`
     #[command(after_help = "\
 The tenant must not exist. Its tokens stay valid only if it keeps its name.
 
 Examples:
   memdir admin import acme.jsonl --tenant acme")]
     Import {
-        /// File to read
+        /// File to import
         file: PathBuf,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Rebuild the search indexes of a tenant on this machine
+    /// Rebuild a tenant's search indexes on this machine
     #[command(after_help = "\
 Each replica has indexes of its own below its cache directory: run this on each
 machine, as the user of the replica. Replicas can keep running. Indexes of
@@ -1602,7 +1602,7 @@ pub(crate) struct Review {
     /// URL of the team server
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
-    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token; `-` to type it [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
@@ -1618,7 +1618,7 @@ Examples:
   memdir review list --server https://memory.example.org
   memdir review list --state rejected --server https://memory.example.org")]
     List {
-        /// Only proposals in this state: open, accepted, rejected, withdrawn or all
+        /// State of the proposals to list: open, accepted, rejected, withdrawn or all
         #[arg(long, value_name = "STATE", value_enum, default_value_t = ReviewState::Open)]
         state: ReviewState,
     },
@@ -1627,7 +1627,7 @@ Examples:
 Examples:
   memdir review show 8z38z4zp --server https://memory.example.org")]
     Show {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
     },
     /// Accept a proposal and apply its change on behalf of the author
@@ -1635,7 +1635,7 @@ Examples:
 Examples:
   memdir review accept 8z38z4zp --server https://memory.example.org")]
     Accept {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
     },
     /// Reject a proposal
@@ -1643,9 +1643,9 @@ Examples:
 Examples:
   memdir review reject 8z38z4zp --reason \"already in notes/deploy\" --server https://memory.example.org")]
     Reject {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
-        /// Reason, shown to the author
+        /// Reason to show to the author
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -1654,7 +1654,7 @@ Examples:
 Examples:
   memdir review withdraw 8z38z4zp --server https://memory.example.org")]
     Withdraw {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
     },
 }
@@ -1701,7 +1701,7 @@ Examples:
     Remove {
         /// Name of the tenant
         tenant: String,
-        /// Also remove its memories and their history, permanently
+        /// Also permanently remove its memories and their history
         #[arg(long)]
         with_memories: bool,
     },
@@ -1744,7 +1744,7 @@ Examples:
         /// People to add to the group
         #[arg(value_name = "PERSON")]
         people: Vec<String>,
-        /// Role of the people: reader, writer, reviewer or admin
+        /// Role of these people in the group: reader, writer, reviewer or admin
         #[arg(long, value_name = "ROLE", default_value = "writer")]
         role: String,
     },
@@ -1760,7 +1760,7 @@ Examples:
     Remove {
         /// Name of the group
         group: String,
-        /// People to remove from the group [default: the group is removed]
+        /// People to remove from the group; without any, the group itself is removed
         #[arg(value_name = "PERSON")]
         people: Vec<String>,
     },
@@ -1773,7 +1773,7 @@ pub(crate) enum AdminProject {
 Examples:
   memdir admin project add shop --group backend --tenant acme")]
     Add {
-        /// Id of the project
+        /// Project id
         #[arg(value_name = "PROJECT")]
         id: String,
         /// Group that the project belongs to
@@ -1785,12 +1785,12 @@ Examples:
 Examples:
   memdir admin project list --tenant acme")]
     List,
-    /// Remove a project; its memories stay
+    /// Remove a project but keep its memories
     #[command(after_help = "\
 Examples:
   memdir admin project remove shop --tenant acme")]
     Remove {
-        /// Id of the project
+        /// Project id
         #[arg(value_name = "PROJECT")]
         id: String,
     },
@@ -1803,7 +1803,7 @@ pub(crate) enum AdminReview {
 Examples:
   memdir admin review on projects/shop --tenant acme")]
     On {
-        /// Project or group: projects/PROJECT, or groups/GROUP for the group's `team/`
+        /// Project or group: `projects/PROJECT`, or `groups/GROUP` for the group's `team/` memories
         #[arg(value_name = "NAMESPACE")]
         namespace: String,
     },
@@ -1812,7 +1812,7 @@ Examples:
 Examples:
   memdir admin review off groups/backend --tenant acme")]
     Off {
-        /// Project or group: projects/PROJECT, or groups/GROUP for the group's `team/`
+        /// Project or group: `projects/PROJECT`, or `groups/GROUP` for the group's `team/` memories
         #[arg(value_name = "NAMESPACE")]
         namespace: String,
     },
@@ -1825,7 +1825,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminToken {
-    /// Create a token and print it; with --agent, for an agent that acts for the person
+    /// Create a token for a person, or with --agent for an agent acting on their behalf, and print it
     #[command(after_help = "\
 Examples:
   memdir admin token add ada --tenant acme")]
@@ -1843,7 +1843,7 @@ Examples:
 Examples:
   memdir admin token remove 3f2a91c0d1e2 --tenant acme")]
     Remove {
-        /// Id of the token, as printed by `memdir admin token list`
+        /// Token id, as printed by `memdir admin token list`
         id: String,
     },
 }
@@ -1861,10 +1861,10 @@ pub(crate) struct Ui {
     /// Port on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-    /// Do not start a browser
+    /// Do not open the browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Stop after this time without a request; 0 for never
+    /// Stop after MINUTES minutes without a request; 0 to never stop
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     pub(crate) idle: u32,
 }
@@ -1899,7 +1899,7 @@ Examples:
   memdir mcp --dialect serena")]
 pub(crate) struct Dialects {}
 
-/// Show the settings and where they come from, or change them
+/// Show the settings with their origins, or change them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1923,9 +1923,9 @@ Examples:
   memdir config set chats.keep_days 90
   memdir config set chats.hosts_off cursor codex")]
     Set {
-        /// Key, such as chats.keep_days; `memdir config` lists them
+        /// Key, such as `chats.keep_days`; list all keys with `memdir config`
         key: String,
-        /// Value; several for a list
+        /// Value, or several values for a list
         #[arg(value_name = "VALUE", required = true, allow_negative_numbers = true)]
         values: Vec<String>,
     },
@@ -1934,7 +1934,7 @@ Examples:
 Examples:
   memdir config unset chats.keep_days")]
     Unset {
-        /// Key, such as chats.keep_days
+        /// Key, such as `chats.keep_days`
         key: String,
     },
     /// Edit config.toml in your editor
@@ -1968,36 +1968,36 @@ pub(crate) struct Install {
     /// Install in all hosts on this machine
     #[arg(long, conflicts_with = "hosts")]
     pub(crate) all: bool,
-    /// Do not ask; without HOST, install in all hosts on this machine
+    /// Do not ask questions; without HOST, install in all hosts on this machine
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Import past conversations from now on, like `memdir chats on`
+    /// Also enable importing past conversations, like `memdir chats on`
     #[arg(long)]
     pub(crate) chats: bool,
     /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Install for all projects of the user, or for this project
+    /// Install for all of the user's projects, or for this project
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
-    /// Install only the tools
+    /// Install only the tools, without hooks
     #[arg(long)]
     pub(crate) no_hooks: bool,
-    /// What to do about the host's own memory [default: ask; without a terminal, nothing]
+    /// What to do with the host's own memory [default: ask; without a terminal, leave it unchanged]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
-    /// Connect HOST to this team server, beside memdir's own server; without a token option, you sign in from the host
+    /// Connect HOST to this team server in addition to memdir's own server; without a token option, sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
-    /// File with the token of the team server, which is copied into the host's settings; `-` to type it
+    /// File with the team server token, which is copied into the host's settings; `-` to type it
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Environment variable from which the host reads the token of the team server
+    /// Environment variable from which the host reads the team server token
     #[arg(long, value_name = "NAME", requires = "server", conflicts_with = "token_file")]
     pub(crate) token_env: Option<String>,
 }
 
-/// Run the hook of an agent program: JSON on standard input and output
+/// Run an agent program's hook, with JSON on standard input and output
 #[derive(Debug, clap::Args)]
 #[command(
     hide = true,
@@ -2009,7 +2009,7 @@ pub(crate) struct Hook {
     /// Host that runs the hook
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) host: &'static Host,
-    /// Event of the hook
+    /// Hook event
     #[arg(value_enum)]
     pub(crate) event: Event,
     /// Print errors to standard error
@@ -2048,15 +2048,15 @@ Examples:
   memdir doctor
   memdir doctor codex --fix")]
 pub(crate) struct Doctor {
-    /// Hosts to check [default: all installed]
+    /// Hosts to check [default: all hosts in which memdir is installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Reinstall what does not work, and repair journals
+    /// Repair broken installations and journals
     #[arg(long)]
     pub(crate) fix: bool,
 }
 
-/// Mount the memories of other programs in place
+/// Mount other programs' memories in place
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2070,19 +2070,19 @@ pub(crate) struct Adopt {
     /// Names of the memories, as printed by `memdir adopt`
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Allow memdir to write to them
+    /// Allow memdir to write to these memories
     #[arg(long)]
     pub(crate) read_write: bool,
-    /// Remove their mounts; their files stay
+    /// Remove the mounts of these memories but keep the files
     #[arg(long, requires = "names", conflicts_with = "read_write")]
     pub(crate) undo: bool,
     /// Make Claude Code use memdir's directory as its own memory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
-    /// Write memories to the directory that Codex imports memories from
+    /// Write memories to the directory from which Codex imports them
     #[arg(long, conflicts_with_all = ["names", "read_write", "as_auto_memory"])]
     pub(crate) to_codex: bool,
-    /// With --as-auto-memory: the user's memory, or the memory of this project
+    /// With --as-auto-memory: whether to use the user's memory or this project's
     #[arg(long, value_enum, default_value_t = Scope::User, requires = "as_auto_memory")]
     pub(crate) scope: Scope,
     /// Print the changes without making them
@@ -2111,13 +2111,13 @@ pub(crate) struct Export {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// Copy the memories to this team server; a memory that differs there is kept
+    /// Copy memories to this team server; memories that differ there are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out", "from_server"])]
     pub(crate) to_server: Option<String>,
-    /// Copy the memories of this team server to this machine; a memory that differs here is kept
+    /// Copy memories from this team server to this machine; memories that differ here are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
-    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token; `-` to type it [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
@@ -2154,10 +2154,10 @@ Examples:
   memdir import claude-mem ~/.claude-mem/claude-mem.db --from-project shop
   memdir import basic-memory ~/basic-memory")]
 pub(crate) struct Import {
-    /// Files and directories (`-` for standard input), or a program and its files
+    /// Files and directories to import (`-` for standard input), or a program name and its files
     #[arg(value_name = "FROM", required = true)]
     pub(crate) from: Vec<PathBuf>,
-    /// Import only this project of claude-mem; may be repeated
+    /// Import only this claude-mem project; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) from_project: Vec<String>,
     /// Topic or mount to import into
@@ -2209,7 +2209,7 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Print the completions of a command line, for the scripts of `memdir completions`
+/// Print the completions for a command line; used by the scripts that `memdir completions` prints
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2220,7 +2220,7 @@ pub(crate) struct Complete {
     pub(crate) words: Vec<String>,
 }
 
-/// Print the help of memdir or of a command
+/// Print help for memdir or a command
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2228,7 +2228,7 @@ Examples:
   memdir help write
   memdir help chats sync")]
 pub(crate) struct Help {
-    /// Command, such as write or chats sync
+    /// Command, such as `write` or `chats sync`
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -2264,7 +2264,7 @@ pub(crate) enum BenchWhat {
     TortureWorker(TortureWorker),
 }
 
-/// Stress-test several mounts with concurrent and killed processes, then audit every change
+/// Stress-test memories with concurrent processes, some of which are killed, and audit every change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 With --dir, files are created in that directory and kept; it must be empty. If
@@ -2311,13 +2311,13 @@ pub(crate) struct BenchServe {
     /// Number of requests of each kind
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     pub(crate) requests: u32,
-    /// Numbers of concurrent clients
+    /// Numbers of concurrent clients to test with
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: Vec<u32>,
-    /// URL of another server to measure too
+    /// URL of another server to benchmark as well
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// File with the bearer token of that server
+    /// File with that server's bearer token
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
 }
@@ -2341,7 +2341,7 @@ pub(crate) struct BenchSearch {
     pub(crate) queries: u32,
 }
 
-/// Benchmark the indexing of generated memories
+/// Benchmark indexing of generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2353,7 +2353,7 @@ pub(crate) struct BenchIndex {
     pub(crate) files: u32,
 }
 
-/// Benchmark recalls from generated memories
+/// Benchmark recall from generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Memories are generated in a temporary directory, or in --dir, which must be
@@ -2372,7 +2372,7 @@ pub(crate) struct BenchRecall {
     pub(crate) messages: u32,
 }
 
-/// Benchmark plans of `memdir dream` for generated memories
+/// Benchmark `memdir dream` plans for generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Imports generated memories into a temporary directory, or into --dir, which
@@ -2407,7 +2407,7 @@ pub(crate) struct BenchReplay {
     /// Number of other memories
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub(crate) files: u32,
-    /// Seed of the generator
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -2415,13 +2415,13 @@ pub(crate) struct BenchReplay {
 /// Run one process of `bench torture`
 #[derive(Debug, clap::Args)]
 pub(crate) struct TortureWorker {
-    /// Directory of the run
+    /// Working directory of the run
     #[arg(long)]
     pub(crate) work: PathBuf,
-    /// Number of the process
+    /// Process number
     #[arg(long)]
     pub(crate) number: u32,
-    /// Number of the last change
+    /// Number of the last change to make
     #[arg(long)]
     pub(crate) until: u64,
     /// Kinds of changes to make in rotation
@@ -2434,26 +2434,26 @@ pub(crate) struct TortureWorker {
 pub(crate) enum ChangeKind {
     /// Create a memory
     Save,
-    /// Append a line to a memory that all processes share
+    /// Append a line to a memory shared by all processes
     Append,
-    /// Edit a line of another shared memory, or one of its own memories
+    /// Edit a line of another shared memory, or a memory that the process created
     Edit,
-    /// Rename one of its own memories
+    /// Rename a memory that the process created
     Rename,
-    /// Delete one of its own memories
+    /// Delete a memory that the process created
     Delete,
-    /// Move one of its own memories to another mount
+    /// Move a memory that the process created to another mount
     Move,
-    /// Move one of its own memories to another mount and undo that
+    /// Move a memory that the process created to another mount, then undo the move
     Undo,
-    /// Move one of its own memories to another mount, undo that and redo it
+    /// Move a memory that the process created to another mount, undo the move, then redo it
     Redo,
-    /// Overwrite the file of one of its own memories, like an external editor
+    /// Overwrite the file of a memory that the process created, like an external editor
     Editor,
 }
 
-/// The command line of `memdir hook` alone. A host waits for it at every message, and the parser of all commands takes longer than many
-/// a hook. Everything else, and every error and help text, is left to [`Args`].
+/// The command line of `memdir hook` alone. A host waits for the hook at every message, and parsing all commands takes longer than many
+/// hooks do. [`Args`] handles all other commands, and all errors and help texts.
 #[derive(Debug, Parser)]
 #[command(name = "memdir")]
 struct HookArgs {

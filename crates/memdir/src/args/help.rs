@@ -36,7 +36,7 @@ const SUBCOMMAND_LAYOUT: &str = "\
 
 {all-args}
 
-Global options: see memdir --help{after-help}";
+Global options: see `memdir --help`{after-help}";
 
 /// The command line with the layout of its help texts.
 pub(crate) fn command() -> Command {

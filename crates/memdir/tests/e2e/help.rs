@@ -51,13 +51,13 @@ fn help_lists_every_command_and_exit_status() {
       install      Install memdir's tools and hooks in agent programs
       uninstall    Remove memdir's tools and hooks from agent programs
       doctor       Check installations, directories and journals
-      adopt        Mount the memories of other programs in place
+      adopt        Mount other programs' memories in place
 
     Maintenance:
       where        Show which mounts are used in this directory, and why
       status       Show the mounts, the number of memories and the last change
       projects     List projects; adopt, merge or rename their memories
-      config       Show the settings and where they come from, or change them
+      config       Show the settings with their origins, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
       dream        Tidy the memory with a plan that you can review, edit, apply and undo as a whole
@@ -71,8 +71,8 @@ fn help_lists_every_command_and_exit_status() {
       mcp          Serve memories over the Model Context Protocol
       dialects     List the memory systems that `memdir mcp --dialect` emulates
       token        Manage bearer tokens for HTTP clients
-      serve        Serve the memories of a team from a PostgreSQL database
-      admin        Manage the database, tenants, people and tokens of a team server
+      serve        Serve a team's memories from a PostgreSQL database
+      admin        Manage a team server's database, tenants, people and tokens
       review       Review proposed changes on a team server
 
     Development:
@@ -80,7 +80,7 @@ fn help_lists_every_command_and_exit_status() {
       bench        Run benchmarks and stress tests
       man          Print the manual page, or write all manual pages to a directory
       completions  Print a shell completion script
-      help         Print the help of memdir or of a command
+      help         Print help for memdir or a command
 
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
@@ -140,7 +140,7 @@ fn every_command_is_listed_once_and_explains_itself() {
         let about = own.lines().next().unwrap();
         assert!(help.contains(&format!("  {name:<11}  {about}")), "{name}: {own}");
         assert!(own.contains(&format!("Usage: memdir {name}")), "{own}");
-        assert!(own.contains("\nGlobal options: see memdir --help\n"), "{own}");
+        assert!(own.contains("\nGlobal options: see `memdir --help`\n"), "{own}");
         assert!(!own.contains("--agent-scope <") && !own.contains("--json  "), "the global options are listed once: {own}");
         assert!(own.contains("\nExamples:\n  "), "{own}");
     }
@@ -154,7 +154,7 @@ fn nested_commands_have_help_too() {
     let home = Home::new();
     for words in [["chats", "sync"], ["projects", "adopt"], ["token", "add"], ["bench", "torture"]] {
         let help = home.run(&[words[0], words[1], "-h"]);
-        assert!(help.contains("\nGlobal options: see memdir --help\n") && help.contains("\nExamples:\n  memdir "), "{help}");
+        assert!(help.contains("\nGlobal options: see `memdir --help`\n") && help.contains("\nExamples:\n  memdir "), "{help}");
     }
     assert!(home.run(&["chats", "-h"]).contains("--project <DIR|ID>"), "an option of its own, not the global one");
 }
@@ -182,7 +182,7 @@ fn a_command_shows_an_example() {
           --if-version <VERSION>  Fail unless the memory's version equals VERSION or begins with it
       -h, --help                  Print help (see more with '--help')
 
-    Global options: see memdir --help
+    Global options: see `memdir --help`
 
     Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
     returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
@@ -310,7 +310,7 @@ fn common_commands_have_the_names_of_other_programs() {
       -l, --long           Print the type, size, age and description of each memory
       -h, --help           Print help
 
-    Global options: see memdir --help
+    Global options: see `memdir --help`
 
     Examples:
       memdir list
