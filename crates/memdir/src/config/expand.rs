@@ -11,11 +11,11 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
     let text = variables(text, variable)?;
     not_unix(&text).map_or(Ok(()), |why| Err(format!("{text:?}: {why}")))?;
     if text == "~" || text.starts_with("~/") {
-        let home = home.ok_or("no home directory for ~")?;
+        let home = home.ok_or("cannot expand ~: home directory not found")?;
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: the home directory of another user is not expanded; use the absolute path"));
+        return Err(format!("{text:?}: the home directory of another user is not expanded; use an absolute path"));
     }
     Ok(base.join(text))
 }
@@ -62,7 +62,7 @@ fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
     while let Some((before, inside)) = rest.split_once("${") {
         let (name, after) = inside.split_once('}').ok_or_else(|| format!("{text:?}: ${{ without a closing brace"))?;
         out.push_str(before);
-        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: variable {name} is not set"))?);
+        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: environment variable {name} is not set"))?);
         rest = after;
     }
     out.push_str(rest);

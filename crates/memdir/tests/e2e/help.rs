@@ -96,8 +96,8 @@ fn help_lists_every_command_and_exit_status() {
       -V, --version              Print version
 
     Standard input:
-      A text or file that is `-` is read from standard input, once per command. A final line ending is
-      removed from a text, except in `memdir write`; files are read as they are.
+      A text or file given as `-` is read from standard input, at most once per command. The final
+      newline of a text is removed, except in `memdir write`; files are read unchanged.
 
     Exit status:
       0  success

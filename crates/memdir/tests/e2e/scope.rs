@@ -136,7 +136,7 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("maybe", &["list"]), @r#"
     -- stderr
     error: invalid value "maybe" for MEMDIR_DISABLE
-    hint: set it to 1 or 0
+    hint: set MEMDIR_DISABLE to 1 or 0
     -- exit 3
     "#);
     home.configure("enabled = false\n");
@@ -690,7 +690,7 @@ fn a_mistyped_directory_is_an_error_and_creates_nothing() {
     assert_snapshot!(run_in(&home, "plain", &["list", "--dir", "file"]), @r#"
     -- stderr
     error: "[HOME]/plain/file" is not a directory
-    hint: use --dir with a directory
+    hint: pass a directory to --dir
     -- exit 2
     "#);
     assert!(!home.path("plain/new").exists() && !home.path("plain/warehuose").exists());
