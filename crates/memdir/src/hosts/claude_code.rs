@@ -26,11 +26,11 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         more: r#"{"type":"http"}"#,
         variable: Some(remote_entry::braced),
-        sign_in: "Start a new session and sign in with /mcp.",
+        sign_in: "Start a new session and sign in with `/mcp`.",
         ..remote_entry::HTTP
     }),
     instructions: "CLAUDE.md",
-    next_step: "Start a new session; /mcp lists memdir.",
+    next_step: "Start a new session; `/mcp` lists memdir.",
     hooks: HOOKS,
     hook_output: claude_output,
     is_interactive: run_marks::claude_code,

@@ -23,11 +23,11 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         url_key: "httpUrl",
         variable: Some(remote_entry::braced),
-        sign_in: "Start gemini and sign in with: /mcp auth memdir-team",
+        sign_in: "Start `gemini` and sign in with: `/mcp auth memdir-team`",
         ..remote_entry::HTTP
     }),
     instructions: "GEMINI.md",
-    next_step: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
+    next_step: "Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.",
     hooks: HOOKS,
     hook_output: output,
     // The message contains the text of the hook of the session's start.

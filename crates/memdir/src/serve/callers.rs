@@ -157,7 +157,7 @@ impl CallerDirectory for TokenCallers {
             let _ = writeln!(std::io::stderr(), "memdir: no token is accepted until the settings are corrected: {why}");
             *reported = Some(why);
         }
-        Err("the settings of this server are invalid, so no token can be checked; its operator must correct them".into())
+        Err("this server's settings are invalid, so tokens cannot be checked; ask its operator to correct them".into())
     }
 
     fn identify(&self, token: &str) -> Option<CallerId> {

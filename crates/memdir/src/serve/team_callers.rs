@@ -72,7 +72,7 @@ impl TeamCallers {
         let known = self.registry().known(key);
         let found = TeamCaller::find(&self.database, key, known).await;
         // The caller does not see where the database is.
-        let found = found.map_err(|_| "the database cannot be reached, so no token can be checked".to_owned())?;
+        let found = found.map_err(|_| "the database cannot be reached, so tokens cannot be checked".to_owned())?;
         Ok(self.registry().update(key, found, checked))
     }
 
@@ -142,7 +142,7 @@ impl CallerDirectory for TeamCallers {
         Box::pin(async move {
             let identity = &token.identity;
             let Some(tenant) = identity.tenant.clone() else {
-                return Ok(Err("the server does not know your tenant; its operator must set oauth.tenant or oauth.tenant_claim".into()));
+                return Ok(Err("your tenant is unknown; ask the operator of this server to set oauth.tenant or oauth.tenant_claim".into()));
             };
             if let Err(error) = space::person(&identity.person) {
                 return Ok(Err(error.to_string()));
@@ -151,7 +151,7 @@ impl CallerDirectory for TeamCallers {
             let key = CallerKey::Person { tenant, person: identity.person.clone(), connection: connection.into() };
             let Some(id) = self.look_up(&key).await? else {
                 return Ok(Err(format!(
-                    "{:?} is not a person of this server; its operator can add people with: memdir admin person add NAME --tenant TENANT",
+                    "{:?} is not registered on this server; ask its operator to run: memdir admin person add NAME --tenant TENANT",
                     identity.person
                 )));
             };

@@ -249,7 +249,7 @@ fn options_that_a_dialect_does_not_have_are_refused() {
     let home = Home::new();
     assert_snapshot!(home.run(&["--agent", "reviewer", "mcp", "--dialect", "serena,koding"]), @"
     -- stderr
-    error: --agent has no effect with the dialect serena: it serves the directory of another system
+    error: --agent has no effect with --dialect serena, which serves another memory system's directory
     hint: omit --agent; select a directory with --dir, or a part of it with --only
     -- exit 2
     ");

@@ -87,7 +87,7 @@ fn a_switch_applies_to_a_running_server() {
     assert!(text(&bare(&web, &[], "memory_read", read.clone())).contains("tabs"));
     home.configure("enabled = false\n");
     let off = format!(
-        "memory is off: enabled = false in {}; see the memories in effect with: memdir where",
+        "memory is off: enabled = false in {}; see which settings turn memory off with: memdir where",
         home.path("home/config.toml").display()
     );
     let off = off.as_str();
@@ -126,7 +126,7 @@ fn the_switches_of_a_project_and_a_repository_apply_to_a_running_server() {
     };
     assert_eq!(switch(&mut talk), "on");
     home.configure("[[projects]]\nid = \"tides\"\nenabled = false\n");
-    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for the project tides in [HOME]/home/config.toml;"));
+    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for project tides in [HOME]/home/config.toml;"));
     home.configure("");
     assert_eq!(switch(&mut talk), "on");
     std::fs::write(at.join(".memdir/config.toml"), "enabled = false\n").unwrap();

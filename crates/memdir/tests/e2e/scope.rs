@@ -120,13 +120,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -143,28 +143,28 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
     home.configure(&format!("[[projects]]\nid = \"{}\"\nenabled = false\n", id_in(&home, "shop")));
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
-    error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
-    hint: see the memories in effect with: memdir where
+    error: memory is off: enabled = false for project shop-[HASH] in [HOME]/home/config.toml
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
     let json = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
     let printed: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(printed["enabled"], false);
-    assert!(printed["off_by"].as_str().unwrap().starts_with("enabled = false for the project shop-"), "{printed}");
+    assert!(printed["off_by"].as_str().unwrap().starts_with("enabled = false for project shop-"), "{printed}");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
 }
@@ -524,13 +524,13 @@ fn the_memory_of_an_agent_needs_agent() {
     let home = Home::new();
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @r#"
     -- stderr
-    error: cannot write "agent/reviewer/a": the memory of an agent is only available with --agent NAME
+    error: cannot write "agent/reviewer/a": an agent's memory is available only with --agent NAME
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @r#"
     -- stderr
-    error: cannot write "agent/reviewer/a": the memory of an agent is only available with --agent NAME
+    error: cannot write "agent/reviewer/a": an agent's memory is available only with --agent NAME
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
