@@ -167,7 +167,7 @@ pub(crate) struct Read {
     /// Lines to print, such as 42-56, 42- or 42
     #[arg(long, value_name = "RANGE", requires = "names")]
     pub(crate) lines: Option<String>,
-    /// Maximum number of characters per memory
+    /// Maximum number of characters to print per memory
     #[arg(long, value_name = "N", default_value_t = memdir_core::internal::base::limits::READ_CHARS)]
     pub(crate) max_chars: usize,
 }
@@ -186,13 +186,13 @@ Examples:
   memdir search deploy --why-not notes/release
   memdir search --batch questions.jsonl --json")]
 pub(crate) struct Search {
-    /// Words or a question (`-` for standard input)
+    /// Words or question to search for (`-` for standard input)
     #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
-    /// Maximum number of results, 1 to 50
+    /// Maximum number of results, from 1 to 50
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
     pub(crate) max_results: i64,
-    /// Minimum score of a result, 0 to 1
+    /// Minimum score of a result, from 0 to 1
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true, default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
     /// Search only this source
@@ -253,7 +253,7 @@ fn score(text: &str) -> Result<f32, String> {
     text.parse().ok().filter(|score: &f32| score.is_finite()).ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-/// Print lines of a memory
+/// Print lines from a memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -303,7 +303,7 @@ pub(crate) struct List {
     /// List only memories of at least N bytes
     #[arg(long, value_name = "N")]
     pub(crate) min_bytes: Option<u64>,
-    /// Print a tree of topics
+    /// Print the memories as a tree of topics
     #[arg(long, conflicts_with = "long")]
     pub(crate) tree: bool,
     /// Print the type, size, age and description of each memory
@@ -452,7 +452,7 @@ Examples:
   memdir rename deploy release rollback howto/
   memdir rename notes/ archive/notes/")]
 pub(crate) struct Rename {
-    /// Current names, or one topic
+    /// Current names of the memories, or one topic
     #[arg(value_name = "NAME", required = true)]
     pub(crate) from: Vec<String>,
     /// New name, or the topic to move the memories to
@@ -538,7 +538,7 @@ Examples:
 pub(crate) struct History {
     /// Show only changes to this memory, with its versions
     pub(crate) name: Option<String>,
-    /// Maximum number of changes; 0 for all
+    /// Maximum number of changes to show; 0 for all
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
 }
@@ -567,7 +567,7 @@ Examples:
 pub(crate) struct Restore {
     /// Name of the memory
     pub(crate) name: String,
-    /// Version, as printed by `memdir history NAME`
+    /// Version to restore, as printed by `memdir history NAME`
     pub(crate) version: String,
 }
 
@@ -638,7 +638,7 @@ pub(crate) struct Dream {
     /// With --prompt: number of the piece to print
     #[arg(long, value_name = "N", requires = "prompt")]
     pub(crate) piece: Option<usize>,
-    /// Make a plan from the operations that a model returned as JSON (`-` for standard input)
+    /// Make a plan from this file of operations, as returned by a model in JSON (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "dream_action")]
     pub(crate) operations: Option<PathBuf>,
     /// Let this agent program's model propose operations; without --yes, only show the command and the prompt size
@@ -743,10 +743,10 @@ pub(crate) struct Recall {
     /// Text of the message (`-` for standard input)
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
-    /// Maximum number of tokens
+    /// Maximum number of tokens in total
     #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::internal::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
-    /// Maximum number of memories
+    /// Maximum number of memories to recall
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
     /// Exclude these memories, which were already shown in the conversation
@@ -908,7 +908,7 @@ pub(crate) struct InboxAccept {
     /// Name for the memory [default: the proposed name]
     #[arg(long = "as", value_name = "NAME", conflicts_with = "all")]
     pub(crate) new_name: Option<String>,
-    /// Open the memory in the editor afterwards
+    /// Open the new memory in the editor
     #[arg(long, conflicts_with = "all")]
     pub(crate) edit: bool,
     /// Accept every candidate that proposes a new memory
@@ -1031,7 +1031,7 @@ Examples:
         /// Id of the project whose memory to use [default: this project]
         id: Option<String>,
     },
-    /// Move all memories of one project to another
+    /// Move all memories from one project to another
     #[command(after_help = "\
 Examples:
   memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d")]
@@ -1088,7 +1088,7 @@ pub(crate) struct Chats {
     pub(crate) what: Option<ChatsWhat>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
-    /// Maximum number of conversations; 0 for all
+    /// Maximum number of conversations to list; 0 for all
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -1096,16 +1096,16 @@ pub(crate) struct Chats {
 /// A filter of conversations.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatFilter {
-    /// Only conversations from this host, such as claude-code
+    /// Include only conversations from this host, such as `claude-code`
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only conversations in this directory tree, or in the project with this id
+    /// Include only conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
-    /// Only conversations updated on or after this date, such as 2026-01-15
+    /// Include only conversations updated on or after this date, such as 2026-01-15
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Only conversations last updated before this date
+    /// Include only conversations last updated before this date
     #[arg(long, value_name = "DATE")]
     pub(crate) before: Option<String>,
 }
@@ -1156,10 +1156,10 @@ Examples:
   memdir chats off --host cursor
   memdir chats off --project ~/private")]
 pub(crate) struct ChatsSwitch {
-    /// Only conversations from this host
+    /// Apply only to conversations from this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only conversations in this directory tree, or in the project with this id
+    /// Apply only to conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
 }
@@ -1177,7 +1177,7 @@ pub(crate) struct ChatsForget {
     /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
     pub(crate) project: Option<String>,
-    /// Forget messages before this date
+    /// Forget messages from before this date
     #[arg(long, value_name = "DATE", conflicts_with = "session")]
     pub(crate) before: Option<String>,
 }
@@ -1272,7 +1272,7 @@ pub(crate) struct Stats {
     /// Show how many tokens a session uses in each host before the first message
     #[arg(long, conflicts_with = "loads")]
     pub(crate) cost: bool,
-    /// Show how often the prompt was loaded, and its size
+    /// Show how often the prompt was loaded, and how large it was
     #[arg(long)]
     pub(crate) loads: bool,
     /// Show how often each memory is used, and how many tokens its entrypoint line uses
@@ -1410,7 +1410,7 @@ Examples:
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Add, list and remove tenants: organizations with separate data
+    /// Add, list and remove tenants (organizations with separate data)
     #[command(after_help = "\
 Examples:
   memdir admin tenant add acme
@@ -1519,7 +1519,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Erase a person: their memories, versions, tokens and roles
+    /// Erase a person with their memories, versions, tokens and roles
     #[command(after_help = "\
 In shared memories, the changes of the person stay, under another actor name. Without --yes, the command only
 reports what would be erased. The receipt does not contain the name. Backups are not covered. Replicas remove
@@ -1602,7 +1602,7 @@ pub(crate) struct Review {
     /// URL of the team server
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
-    /// File with the team server token; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
@@ -1701,7 +1701,7 @@ Examples:
     Remove {
         /// Name of the tenant
         tenant: String,
-        /// Also permanently remove its memories and their history
+        /// Also permanently remove the tenant's memories and their history
         #[arg(long)]
         with_memories: bool,
     },
@@ -1848,7 +1848,7 @@ Examples:
     },
 }
 
-/// Open a page in the browser to see, search and correct memories
+/// Open a web page to view, search and correct memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The page is served on 127.0.0.1 only. The printed URL works once, for a minute; the browser then has a session.
@@ -1989,7 +1989,7 @@ pub(crate) struct Install {
     /// Connect HOST to this team server in addition to memdir's own server; without a token option, sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
-    /// File with the team server token, which is copied into the host's settings; `-` to type it
+    /// File with the team server token (`-` to type it), which is copied into the host's settings
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
     /// Environment variable from which the host reads the team server token
@@ -2117,7 +2117,7 @@ pub(crate) struct Export {
     /// Copy memories from this team server to this machine; memories that differ here are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
-    /// File with the team server token; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several

@@ -143,7 +143,7 @@ Hooks never make a network call. With a remote embedder they find memories by le
 
 ## The host's own memory
 
-Some hosts have their own memory, which instructs the agent in addition to memdir. `--auto-memory` decides about it:
+Some hosts have their own memory, which instructs the agent in addition to memdir. `--auto-memory` selects what happens to it:
 
 | choice | effect |
 |---|---|

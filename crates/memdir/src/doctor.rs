@@ -218,7 +218,7 @@ fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[S
             _ => "missing".into(),
         },
         ConfigEdit::Setting { path, value } => match config_edit::get(format, text, path) {
-            Ok(Some(current)) => format!("is {current}, but memdir installed {value}"),
+            Ok(Some(current)) => format!("set to {current}, but memdir installed {value}"),
             _ => "missing".into(),
         },
         ConfigEdit::Hook { path, value, host, event } => {
@@ -294,7 +294,7 @@ fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &
                 "memdir {} lets {} defer {}, so that the model sees only their names",
                 server.version,
                 host.title,
-                server.deferred.join(", ")
+                server.deferred.join(" and ")
             ),
             format!("update {program}"),
         ),
@@ -306,7 +306,7 @@ fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &
                 format!("memdir {} serves {} tools (response time {} ms){other}", server.version, server.tools, server.millis),
             )
         }
-        Err(error) => DoctorFinding::bad(what, error, "check that the program runs, or run: memdir install"),
+        Err(error) => DoctorFinding::bad(what, error, format!("check that the program runs, or run: memdir install {}", host.name)),
     }
 }
 

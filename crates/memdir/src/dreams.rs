@@ -27,7 +27,7 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
         return Err(format!("the last plan was made {}; plans are at least {} h apart", time::relative(now, at), setting.hours));
     }
     if state.sessions < setting.sessions {
-        return Err(format!("{} of {} sessions ended since the last plan", state.sessions, setting.sessions));
+        return Err(format!("{} of {} required sessions have ended since the last plan", state.sessions, setting.sessions));
     }
     if let Some(at) = state.last_look
         && minutes_since(at) < setting.minutes
@@ -146,7 +146,7 @@ mod tests {
                 DreamState { last_plan: at("2026-03-01T13:00:00Z"), ..state.clone() },
                 "the last plan was made 23 hours ago; plans are at least 24 h apart",
             ),
-            (on.clone(), DreamState { sessions: 4, ..state.clone() }, "4 of 5 sessions ended since the last plan"),
+            (on.clone(), DreamState { sessions: 4, ..state.clone() }, "4 of 5 required sessions have ended since the last plan"),
             (
                 on.clone(),
                 DreamState { last_look: at("2026-03-02T11:55:00Z"), ..state.clone() },

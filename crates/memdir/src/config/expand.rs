@@ -46,7 +46,7 @@ fn is_root(dir: &Path) -> bool {
 fn not_unix(text: &str) -> Option<&'static str> {
     let drive = text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && matches!(text.as_bytes().get(1..3), Some(b":\\" | b":/"));
     if text.contains('\0') {
-        Some("a path cannot contain NUL")
+        Some("a path cannot contain NUL characters")
     } else if text.starts_with("//") || text.starts_with(r"\\") {
         Some("network paths are not supported")
     } else if drive || (text.len() == 2 && text.ends_with(':')) {

@@ -97,7 +97,7 @@ impl HookCall<'_> {
     }
 }
 
-/// The text of the question: each candidate as data, with the exact calls that decide about it.
+/// The text of the question: each candidate as data, with the exact calls that accept or reject it.
 fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) -> String {
     let mut out = INTRO.trim_end().to_owned();
     for (number, entry) in asked.iter().enumerate() {

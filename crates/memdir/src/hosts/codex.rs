@@ -23,7 +23,7 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         headers_key: "http_headers",
         token_variable_key: Some("bearer_token_env_var"),
-        sign_in: "Sign in with: `codex mcp login memdir-team`",
+        sign_in: "Sign in with `codex mcp login memdir-team`.",
         ..remote_entry::HTTP
     }),
     instructions: "AGENTS.md",

@@ -23,7 +23,7 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         url_key: "httpUrl",
         variable: Some(remote_entry::braced),
-        sign_in: "Start `gemini` and sign in with: `/mcp auth memdir-team`",
+        sign_in: "Start `gemini` and sign in with `/mcp auth memdir-team`.",
         ..remote_entry::HTTP
     }),
     instructions: "GEMINI.md",

@@ -18,7 +18,7 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         more: r#"{"type":"remote","enabled":true}"#,
         variable: Some(remote_entry::opencode_env),
-        sign_in: "Sign in with: `opencode mcp auth memdir-team`",
+        sign_in: "Sign in with `opencode mcp auth memdir-team`.",
         ..remote_entry::HTTP
     }),
     instructions: "AGENTS.md",

@@ -24,12 +24,12 @@ fn help_lists_every_command_and_exit_status() {
 
     Memories:
       init         Create a memory directory with an entrypoint
-      get          Print lines of a memory
+      get          Print lines from a memory
       path         Print the path of a memory's file
       log          Append an entry to today's log
       import       Import memories from files and other programs
       export       Export memories as one file, or copy them to or from a team server
-      ui           Open a page in the browser to see, search and correct memories
+      ui           Open a web page to view, search and correct memories
       view         Export memories as one self-contained HTML file
 
     Search and recall:
@@ -306,7 +306,7 @@ fn common_commands_have_the_names_of_other_programs() {
           --newer <DAYS>   List only memories verified or changed in the last DAYS days
           --older <DAYS>   List only memories at least DAYS days old
           --min-bytes <N>  List only memories of at least N bytes
-          --tree           Print a tree of topics
+          --tree           Print the memories as a tree of topics
       -l, --long           Print the type, size, age and description of each memory
       -h, --help           Print help
 

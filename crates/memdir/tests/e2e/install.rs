@@ -680,5 +680,5 @@ fn search_and_write_are_never_deferred() {
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     edit(&home, ".claude.json", |value| value["mcpServers"]["memdir"]["command"] = old.to_str().unwrap().into());
     let shown = report(&home, &["doctor", "claude-code"]);
-    assert!(shown.contains("lets Claude Code defer memory_search, memory_write, so that the model sees only their names\n"), "{shown}");
+    assert!(shown.contains("lets Claude Code defer memory_search and memory_write, so that the model sees only their names\n"), "{shown}");
 }
