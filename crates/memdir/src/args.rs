@@ -464,7 +464,7 @@ pub(crate) struct Rename {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A name that ends with `/` is a topic. Either all the named memories are
-deleted, in one change, or none are. Deleting a topic asks first.
+deleted, in one change, or none are. Deleting a topic asks for confirmation.
 
 Examples:
   memdir delete notes/deploy
@@ -1507,7 +1507,7 @@ Examples:
     },
     /// Show who changed people, groups, projects, tokens and quotas
     #[command(after_help = "\
-The log has names and roles, never texts of memories or tokens. Changes of memories are in their history.
+The log has names and roles, but never tokens or the texts of memories. Changes to memories are in their history.
 
 Examples:
   memdir admin audit --tenant acme
@@ -1521,7 +1521,7 @@ Examples:
     },
     /// Erase a person with their memories, versions, tokens and roles
     #[command(after_help = "\
-In shared memories, the changes of the person stay, under another actor name. Without --yes, the command only
+In shared memories, the person's changes remain, under another actor name. Without --yes, the command only
 reports what would be erased. The receipt does not contain the name. Backups are not covered. Replicas remove
 their search indexes of the person within ten minutes.
 
@@ -1561,7 +1561,7 @@ Examples:
     },
     /// Rebuild a tenant's search indexes on this machine
     #[command(after_help = "\
-Each replica has indexes of its own below its cache directory: run this on each
+Each replica has its own indexes below its cache directory: run this on each
 machine, as the user of the replica. Replicas can keep running. Indexes of
 namespaces that no longer exist are removed, in all tenants.
 
@@ -2140,7 +2140,7 @@ pub(crate) enum BundleFormat {
 /// Import memories from files and other programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Formats: files of `memdir export`, directories of Markdown, the JSONL graph of
+Formats: files from `memdir export`, directories of Markdown, the JSONL graph of
 server-memory, exports of mem0 and OpenMemory, and unpacked data exports of
 ChatGPT and Claude (conversations become logs).
 

@@ -52,7 +52,7 @@ pub(crate) fn server_url(typed: &str) -> Result<String, Failure> {
     }
     Err(Failure::Usage {
         message: format!("{typed:?} is not a valid server URL"),
-        hint: "use an https URL such as https://memory.example.org; http is allowed only on loopback".into(),
+        hint: "use an https URL such as https://memory.example.org; http is allowed only for loopback".into(),
     })
 }
 

@@ -202,8 +202,8 @@ fn mounts_of_a_repository_expand_neither_the_home_nor_variables() {
     fs::write(home.path("shop/.memdir/config.toml"), mounts).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @r#"
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "keys": ~ and ${VAR} are not expanded for a repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "env": ~ and ${VAR} are not expanded for a repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "keys": ~ and ${VAR} are not allowed in a repository's settings
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "env": ~ and ${VAR} are not allowed in a repository's settings
     "#);
     let output = run_in(&home, "shop", &["where"]);
     assert!(!output.contains("keys/") && !output.contains("env/"), "{output}");

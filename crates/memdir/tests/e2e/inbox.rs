@@ -168,7 +168,7 @@ fn a_folder_of_the_project_keeps_its_name() {
     fs::write(own.join("todo.md"), "Buy milk.\n").unwrap();
     assert!(home.run_bare(&["read", "inbox/todo"]).contains("Buy milk."));
     assert!(home.run_bare(&["inbox"]).starts_with("memdir-inbox/notes/deploy"));
-    assert!(home.run_bare(&["where"]).contains("another folder or mount has the name inbox/"));
+    assert!(home.run_bare(&["where"]).contains("another folder or mount uses the name inbox/"));
     assert!(home.run_bare(&["rename", "memdir-inbox/notes/deploy", "notes/deploy"]).contains("notes/deploy"));
     assert!(home.run_bare(&["write", "inbox/second", "y"]).contains("created inbox/second"), "the folder is writable");
 }
@@ -285,7 +285,7 @@ fn hooks_remind_is_read_and_says_what_replaced_it() {
     let home = Home::new();
     home.configure("[hooks]\nremind = true\n");
     assert_eq!(asked(&home, "claude-code", &stop(&home, "s"), PERSON), "");
-    assert!(home.run_bare(&["where"]).contains("hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask)"));
+    assert!(home.run_bare(&["where"]).contains("hooks.remind no longer has any effect: inbox.ask replaces it"));
 }
 
 /// Every host with a stop hook, in its own format. Hosts without a mark are interactive after the second message.

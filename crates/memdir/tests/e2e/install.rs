@@ -550,7 +550,7 @@ fn claude_code_gets_one_command_line_that_every_version_runs() {
             serde_json::json!({ "type": "command", "command": env!("CARGO_BIN_EXE_memdir"), "args": args, "timeout": 10 });
     });
     let shown = report(&home, &["doctor", "claude-code"]);
-    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores: it runs memdir without a command\n";
+    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores, so that memdir runs without a command\n";
     assert!(shown.contains(bad) && shown.ends_with("-- exit 1\n"), "{shown}");
     assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
     assert_eq!(json(&home, ".claude/settings.json"), installed);

@@ -136,7 +136,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     insta::assert_snapshot!(install(&["codex", "--server", "http://memory.example.org"]), @r#"
     -- stderr
     error: "http://memory.example.org" is not a valid server URL
-    hint: use an https URL such as https://memory.example.org; http is allowed only on loopback
+    hint: use an https URL such as https://memory.example.org; http is allowed only for loopback
     -- exit 2
     "#);
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-env", "a b"]), @r#"

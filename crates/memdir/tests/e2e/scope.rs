@@ -185,7 +185,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     docs/guide
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not expanded for a repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not allowed in a repository's settings
     note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is outside the repository
     note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is outside the repository
     note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is outside the repository
@@ -196,7 +196,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: skipped `run`: a repository can only set enabled, read_only, ignored and mounts
+    note: [HOME]/shop/.memdir/config.toml: ignored `run`: a repository can only set `enabled`, `read_only`, `ignored` and `mounts`
     ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
