@@ -128,10 +128,10 @@ fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) 
 /// Why a candidate is proposed, in a few words.
 fn reason(kind: Option<CandidateKind>) -> &'static str {
     match kind {
-        Some(CandidateKind::Remember) => "the user asked to remember it",
+        Some(CandidateKind::Remember) => "the user asked you to remember it",
         Some(CandidateKind::Denied) => "the user stopped an action",
         Some(CandidateKind::Repeat) => "the user said it before",
-        Some(CandidateKind::Scar) => "a command failed, another one worked",
+        Some(CandidateKind::Scar) => "a command failed, then another one worked",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated | CandidateKind::Unused) | None => "proposed",
     }

@@ -109,7 +109,7 @@ impl TeamCallers {
         filter.without.retain(exists);
         let refuse = |message: String| Failure::Usage { message, hint: String::new() };
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(refuse("no tools left to serve: memory_log is disabled".into()));
+            return Err(refuse("no tools left to serve: `memory_log` is disabled".into()));
         }
         let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
         Ok(catalog.for_actor(actor))

@@ -222,7 +222,10 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
         "invalid prefix: this server serves none of the requested names"
     );
     assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in a mount of this space");
-    assert_eq!(get(&[("Memdir-Project", "shop")], "memory/pub/a.md"), "this server serves a directory, not a project; omit Memdir-Project");
+    assert_eq!(
+        get(&[("Memdir-Project", "shop")], "memory/pub/a.md"),
+        "this server serves a directory, not a project; omit the Memdir-Project header"
+    );
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn mounts_of_a_repository_do_not_shadow_other_memories() {
     docs/mine
     notes/mine
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories at "notes"
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories under "notes"
     note: [HOME]/shop/.memdir/config.toml: ignored mount "user/x": a repository cannot use the prefix user/
     note: [HOME]/shop/.memdir/config.toml: ignored mount "User": a repository cannot use the prefix User/
     note: [HOME]/shop/.memdir/config.toml: ignored mount "global": a repository cannot use the prefix global/

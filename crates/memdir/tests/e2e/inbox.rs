@@ -215,7 +215,7 @@ fn the_agent_is_asked_once_with_the_exact_calls() {
        accept: memory_move {"from":"inbox/feedback/no-force-push","to":"feedback/no-force-push"}
        reject: memory_move {"from":"inbox/feedback/no-force-push","to":"inbox/rejected/feedback/no-force-push"}
 
-    2. inbox/notes/deploy (the user asked to remember it): "remember: deploy on Tuesdays"
+    2. inbox/notes/deploy (the user asked you to remember it): "remember: deploy on Tuesdays"
        accept: memory_move {"from":"inbox/notes/deploy","to":"notes/deploy"}
        reject: memory_move {"from":"inbox/notes/deploy","to":"inbox/rejected/notes/deploy"}
     "#);
