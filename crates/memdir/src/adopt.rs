@@ -15,7 +15,7 @@ use std::{fs, path::Path};
 const OTHER_PROGRAMS: &[fn(&Machine) -> HostMemory] = &[
     |machine| {
         let dir = machine.project.join(".serena/memories");
-        HostMemory::for_project("serena", "Serena's memories of this project", dir, json!({ "entrypoint": false }))
+        HostMemory::for_project("serena", "Serena's memories for this project", dir, json!({ "entrypoint": false }))
     },
     // Only what OpenClaw calls memory: other files in its workspace are instructions, and its dreams are machine state.
     |machine| {

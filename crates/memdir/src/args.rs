@@ -29,25 +29,25 @@ pub(crate) struct Global {
     /// Use this directory as the whole memory [env: MEMDIR_DIR]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) dir: Option<PathBuf>,
-    /// Print JSON, also for errors
+    /// Print output and errors as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Name recorded in the history [env: USER, LOGNAME] [default: cli]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
-    /// Directory of memories, journals and settings [env: MEMDIR_HOME] [default: ~/.memdir]
+    /// Directory for memories, journals and settings [env: MEMDIR_HOME] [default: ~/.memdir]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) home: Option<PathBuf>,
-    /// Id of the project [env: MEMDIR_PROJECT] [default: from the current directory]
+    /// Project id [env: MEMDIR_PROJECT] [default: from the current directory]
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     pub(crate) project: Option<String>,
-    /// Also mount the memory of this agent as agent/NAME [env: MEMDIR_AGENT]
+    /// Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Scope of the agent's memory: user, project or local
     #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
     pub(crate) agent_scope: AgentScope,
-    /// Restrict access to these prefixes
+    /// Restrict access to memories under these prefixes
     #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
@@ -55,12 +55,12 @@ pub(crate) struct Global {
 /// The scope of an agent's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentScope {
-    /// All projects of the user
+    /// All of the user's projects
     #[default]
     User,
-    /// This project, shared: .memdir-agents/ in its repository
+    /// This project, shared through .memdir-agents/ in its repository
     Project,
-    /// This project on this machine
+    /// This project, on this machine only
     Local,
 }
 
@@ -148,7 +148,7 @@ Examples:
   memdir --dir notes init
   memdir init --team             create .memdir/ in the git repository, to commit and share")]
 pub(crate) struct Init {
-    /// Create a team memory: .memdir/ in this git repository; with --dir, team/ in that directory
+    /// Create a team memory: .memdir/ in this git repository or, with --dir, team/ in that directory
     #[arg(long)]
     pub(crate) team: bool,
 }
@@ -161,13 +161,13 @@ Examples:
   memdir read notes/deploy
   memdir read notes/deploy --lines 42-56")]
 pub(crate) struct Read {
-    /// Names of memories; `.md` is optional [default: the entrypoint]
+    /// Names of the memories to print; the suffix `.md` is optional [default: the entrypoint]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Print only these lines: 42-56, 42- or 42
+    /// Lines to print, such as 42-56, 42- or 42
     #[arg(long, value_name = "RANGE", requires = "names")]
     pub(crate) lines: Option<String>,
-    /// Maximum number of characters per memory
+    /// Maximum number of characters to print per memory
     #[arg(long, value_name = "N", default_value_t = memdir_core::internal::base::limits::READ_CHARS)]
     pub(crate) max_chars: usize,
 }
@@ -186,19 +186,19 @@ Examples:
   memdir search deploy --why-not notes/release
   memdir search --batch questions.jsonl --json")]
 pub(crate) struct Search {
-    /// Words or a question (`-` for standard input)
+    /// Words or question to search for (`-` for standard input)
     #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
-    /// Maximum number of results, 1 to 50
+    /// Maximum number of results, from 1 to 50
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
     pub(crate) max_results: i64,
-    /// Minimum score of a result, 0 to 1
+    /// Minimum score of a result, from 0 to 1
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true, default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
     /// Search only this source
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
     pub(crate) source: SearchSource,
-    /// Search past conversations of all projects, not only of this one
+    /// Search past conversations from all projects, not only this one
     #[arg(long)]
     pub(crate) all_projects: bool,
     /// Search only memories of this type: user, feedback, project or reference
@@ -207,10 +207,10 @@ pub(crate) struct Search {
     /// Search only memories changed on or after this date, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Rank dated logs lower with age: half the score after 30 days
+    /// Rank older dated logs lower: half the score after 30 days
     #[arg(long)]
     pub(crate) decay: bool,
-    /// Run many queries: one JSON object with id and query per line of this file (`-` for standard input)
+    /// File of queries to run, one JSON object with `id` and `query` per line (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "why_not"])]
     pub(crate) batch: Option<PathBuf>,
     /// Show how each score is computed
@@ -253,7 +253,7 @@ fn score(text: &str) -> Result<f32, String> {
     text.parse().ok().filter(|score: &f32| score.is_finite()).ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
-/// Print lines of a memory
+/// Print lines from a memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -263,7 +263,7 @@ pub(crate) struct Get {
     /// Path of the memory, as printed by `memdir search`
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
-    /// Lines to print: 42-56, 42- or 42 [default: from the first line]
+    /// Lines to print, such as 42-56, 42- or 42 [default: from the first line]
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
@@ -288,7 +288,7 @@ Examples:
   memdir list --type feedback --newer 30
   memdir list --tree")]
 pub(crate) struct List {
-    /// List only names under this topic
+    /// List only memories under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
     /// List only memories of this type: user, feedback, project or reference
@@ -303,10 +303,10 @@ pub(crate) struct List {
     /// List only memories of at least N bytes
     #[arg(long, value_name = "N")]
     pub(crate) min_bytes: Option<u64>,
-    /// Print a tree of topics
+    /// Print the memories as a tree of topics
     #[arg(long, conflicts_with = "long")]
     pub(crate) tree: bool,
-    /// Print type, size, age and description
+    /// Print the type, size, age and description of each memory
     #[arg(long, short)]
     pub(crate) long: bool,
 }
@@ -336,7 +336,7 @@ pub(crate) struct Write {
     /// Append the text; create the memory if it does not exist
     #[arg(long)]
     pub(crate) append: bool,
-    /// Fail unless the memory has this version, or a version with this prefix
+    /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
     /// Title in the frontmatter and the entrypoint
@@ -348,27 +348,27 @@ pub(crate) struct Write {
     /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search phrase that should find the memory; may be repeated, replaces existing cues; '' removes them
+    /// Search phrase that should find the memory; replaces existing cues ('' removes them); may be repeated
     #[arg(long = "cue", value_name = "TEXT")]
     pub(crate) cues: Vec<String>,
-    /// Show the memory before a matching command; may be repeated, replaces existing tripwires
+    /// Show the memory before a matching command runs; replaces existing tripwires; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_command: Vec<String>,
-    /// Show the memory before a matching file is changed; may be repeated
+    /// Show the memory before a matching file is changed; replaces existing tripwires; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_path: Vec<String>,
-    /// What the tripwire does: tell, hold, ask or deny [default: hold for commands, else tell]
+    /// Strength of the rule: tell, hold, ask or deny [default: hold for commands, otherwise tell]
     #[arg(long, value_name = "STRENGTH", requires = "when")]
     pub(crate) strength: Option<String>,
     /// Recall the memory before others
     #[arg(long)]
     pub(crate) pinned: bool,
-    /// Skip this secret detection rule; for people, not for agents
+    /// Skip this secret detection rule; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// List memories without cues, and set the cues of many in one change
+/// List memories without cues, or set the cues of many memories in one change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Cues are phrases that should find a memory: other wordings, the task, the command, the error. A
@@ -383,16 +383,16 @@ pub(crate) struct Cues {
     /// List only memories under this topic
     #[arg(conflicts_with = "action")]
     pub(crate) topic: Option<String>,
-    /// Set the cues of the memories in this file: JSON, or JSON Lines (`-` for standard input)
+    /// Set cues from this file, in JSON or JSON Lines (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "action")]
     pub(crate) from: Option<PathBuf>,
-    /// List proposed cues: searches of agents without results, made just before the memory was read
+    /// List proposed cues: agents' searches that found nothing just before the memory was read
     #[arg(long, group = "action")]
     pub(crate) proposed: bool,
-    /// Accept the proposed cues of this memory, or of all memories with `all`
+    /// Accept the proposed cues of this memory (`all` for every memory)
     #[arg(long, value_name = "NAME", group = "action")]
     pub(crate) accept: Option<String>,
-    /// Reject the proposed cues of this memory, or of all memories with `all`
+    /// Reject the proposed cues of this memory (`all` for every memory)
     #[arg(long, value_name = "NAME", group = "action")]
     pub(crate) reject: Option<String>,
 }
@@ -413,7 +413,7 @@ Examples:
 pub(crate) struct Edit {
     /// Name of the memory
     pub(crate) name: String,
-    /// Text to replace (`-` for standard input); must occur exactly once unless --all
+    /// Text to replace (`-` for standard input); must occur exactly once unless --all is given
     #[arg(allow_hyphen_values = true, group = "original", requires = "replacement")]
     pub(crate) old: Option<String>,
     /// Replacement text (`-` for standard input)
@@ -425,19 +425,19 @@ pub(crate) struct Edit {
     /// Read NEW from a file (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "replacement", requires = "original")]
     pub(crate) new_file: Option<PathBuf>,
-    /// Treat OLD as a regular expression with look-around; $!1 in NEW is the first group
+    /// Treat OLD as a regular expression with look-around; `$!1` in NEW is the first capture group
     #[arg(long, requires = "replacement")]
     pub(crate) regex: bool,
     /// Replace all occurrences
     #[arg(long, requires = "replacement")]
     pub(crate) all: bool,
-    /// Edit this text in the editor, such as one that could not be saved, instead of the memory's text
+    /// Start from the text in this file, such as one that could not be saved, instead of the memory's text
     #[arg(long, value_name = "FILE", conflicts_with_all = ["original", "replacement"])]
     pub(crate) draft: Option<PathBuf>,
-    /// Fail unless the memory has this version, or a version with this prefix
+    /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Skip this secret detection rule; for people, not for agents
+    /// Skip this secret detection rule; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -452,7 +452,7 @@ Examples:
   memdir rename deploy release rollback howto/
   memdir rename notes/ archive/notes/")]
 pub(crate) struct Rename {
-    /// Current names, or one topic
+    /// Current names of the memories, or one topic
     #[arg(value_name = "NAME", required = true)]
     pub(crate) from: Vec<String>,
     /// New name, or the topic to move the memories to
@@ -464,7 +464,7 @@ pub(crate) struct Rename {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A name that ends with `/` is a topic. Either all the named memories are
-deleted, in one change, or none are. Deleting a topic asks first.
+deleted, in one change, or none are. Deleting a topic asks for confirmation.
 
 Examples:
   memdir delete notes/deploy
@@ -472,18 +472,18 @@ Examples:
   memdir delete notes/ --yes
   memdir undo")]
 pub(crate) struct Delete {
-    /// Names of memories and topics
+    /// Memories and topics to delete
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
-    /// Delete topics without asking
+    /// Do not ask for confirmation before deleting topics
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Fail unless the memory has this version, or a version with this prefix
+    /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
 }
 
-/// Forget a fact everywhere: memories, history, conversations, index, caches
+/// Forget a fact everywhere: in memories, history, conversations, the index and caches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The words match in upper and lower case, in every Unicode form, across line
@@ -496,13 +496,13 @@ Examples:
   memdir forget --dry-run 'maple street 12'
   memdir forget --yes --json - < words.txt")]
 pub(crate) struct Forget {
-    /// Words of the fact (`-` for standard input)
+    /// Words to find and forget (`-` for standard input)
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
-    /// List what would be removed, and remove nothing
+    /// List what would be removed without removing it
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Forget without asking
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
@@ -514,7 +514,7 @@ Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// Id of the change, as printed by `memdir history` [default: the last change made by you or outside memdir]
+    /// Change id, as printed by `memdir history` [default: the last change made by you or outside memdir]
     pub(crate) id: Option<String>,
 }
 
@@ -536,9 +536,9 @@ Examples:
   memdir history
   memdir history notes/deploy --limit 5")]
 pub(crate) struct History {
-    /// Show only changes of this memory, with its versions
+    /// Show only changes to this memory, with its versions
     pub(crate) name: Option<String>,
-    /// Maximum number of changes; 0 for all
+    /// Maximum number of changes to show; 0 for all
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
 }
@@ -567,7 +567,7 @@ Examples:
 pub(crate) struct Restore {
     /// Name of the memory
     pub(crate) name: String,
-    /// Version, as printed by `memdir history NAME`
+    /// Version to restore, as printed by `memdir history NAME`
     pub(crate) version: String,
 }
 
@@ -578,7 +578,7 @@ Examples:
   memdir entrypoint
   memdir entrypoint --repair")]
 pub(crate) struct Entrypoint {
-    /// Add missing lines, and remove those of missing files
+    /// Add missing lines, and remove lines for files that do not exist
     #[arg(long)]
     pub(crate) repair: bool,
 }
@@ -594,7 +594,7 @@ pub(crate) struct Log {
     /// Text of the entry (`-` for standard input); the time of day is added
     #[arg(required_unless_present = "status")]
     pub(crate) text: Vec<String>,
-    /// Show how far the logs were distilled into memories, and when the next distillation is due
+    /// Show which logs have been distilled into memories, and when the next distillation is due
     #[arg(long, conflicts_with = "text")]
     pub(crate) status: bool,
     /// Prefix of the mount to log to
@@ -602,7 +602,7 @@ pub(crate) struct Log {
     pub(crate) prefix: String,
 }
 
-/// Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
+/// Tidy the memory with a plan that you can review, edit, apply and undo as a whole
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without options, looks for duplicates, contradictions, outdated facts, relative
@@ -614,34 +614,34 @@ Examples:
   memdir dream
   memdir dream --apply latest
   memdir dream --status
-  memdir dream --logs                    plan only how finished days of the log become memories
+  memdir dream --logs                    plan only the distillation of past days' logs into memories
   memdir dream --with claude             show what would be sent to Claude Code, and its size
   memdir dream --with claude --yes       let its model propose operations, as a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
 #[command(group(clap::ArgGroup::new("dream_action")))]
 pub(crate) struct Dream {
-    /// Apply this plan as one change; `latest` is the newest plan that was not applied
+    /// Apply this plan as one change; `latest` selects the newest plan that has not been applied
     #[arg(long, value_name = "PLAN", group = "dream_action")]
     pub(crate) apply: Option<PathBuf>,
-    /// With --apply: the share of memories and bytes that the plan may change, in percent [default: 25]
+    /// With --apply: maximum percentage of memories and bytes that the plan may change [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
-    /// Plan only how finished days of the daily logs become memories
+    /// Plan only the distillation of past days' logs into memories
     #[arg(long, conflicts_with = "dream_action")]
     pub(crate) logs: bool,
-    /// Show the kept plans, what was applied, and when the next automatic plan is due
+    /// Show the saved plans, which of them were applied, and when the next automatic plan is due
     #[arg(long, group = "dream_action")]
     pub(crate) status: bool,
-    /// Print the instructions and the memories for a model, in pieces
+    /// Print the instructions and memories to send to a model, in pieces
     #[arg(long, group = "dream_action")]
     pub(crate) prompt: bool,
-    /// With --prompt: the piece to print
+    /// With --prompt: number of the piece to print
     #[arg(long, value_name = "N", requires = "prompt")]
     pub(crate) piece: Option<usize>,
-    /// Make a plan from the operations that a model returned as JSON (`-` for standard input)
+    /// Make a plan from this file of operations, as returned by a model in JSON (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "dream_action")]
     pub(crate) operations: Option<PathBuf>,
-    /// Let the model of this agent program propose operations; without --yes, only show the command and the size
+    /// Let this agent program's model propose operations; without --yes, only show the command and the prompt size
     #[arg(long, value_name = "HOST", group = "dream_action")]
     pub(crate) with: Option<DreamHost>,
     /// With --with: start the program
@@ -650,7 +650,7 @@ pub(crate) struct Dream {
     /// Turn automatic plans at the end of sessions on or off
     #[arg(long, value_name = "on|off", group = "dream_action", value_parser = ["on", "off"])]
     pub(crate) auto: Option<String>,
-    /// Write the plan to this file instead of keeping it below MEMDIR_HOME
+    /// Write the plan to this file instead of saving it under MEMDIR_HOME
     #[arg(long, value_name = "FILE", conflicts_with_all = ["apply", "status", "prompt", "auto"])]
     pub(crate) output: Option<PathBuf>,
 }
@@ -666,7 +666,7 @@ pub(crate) enum DreamHost {
     Gemini,
 }
 
-/// Check the references of a memory and mark it as verified today
+/// Check the references in a memory and mark it as verified today
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Looks up paths, commands, symbols and commits in this project, and follows
@@ -677,7 +677,7 @@ Examples:
 pub(crate) struct Verify {
     /// Name of the memory
     pub(crate) name: String,
-    /// Mark the memory as verified even if references are missing
+    /// Mark the memory as verified even if some references are not found
     #[arg(long = "force", alias = "anyway")]
     pub(crate) force: bool,
 }
@@ -694,13 +694,13 @@ Examples:
   memdir check --diff origin/main..HEAD
   memdir check --diff origin/main..HEAD --format markdown > comment.md")]
 pub(crate) struct Check {
-    /// Add missing entrypoint lines, and remove those of missing files
+    /// Add missing entrypoint lines, and remove lines for files that do not exist
     #[arg(long)]
     pub(crate) fix: bool,
     /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Check a range of commits instead: which memories may be outdated, and which rules concern the changed files
+    /// Check a range of commits instead: list memories that may be outdated and rules that apply to the changed files
     #[arg(long, value_name = "BASE..HEAD", conflicts_with = "fix")]
     pub(crate) diff: Option<String>,
     /// Output format of --diff
@@ -711,9 +711,9 @@ pub(crate) struct Check {
 /// The output formats of `memdir check --diff`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// Lines for a terminal
+    /// Plain text for a terminal
     Text,
-    /// A comment for a pull request
+    /// Markdown for a pull request comment
     Markdown,
 }
 
@@ -728,7 +728,7 @@ Examples:
   memdir test")]
 pub(crate) struct Test {}
 
-/// Select the memories relevant to a message, or the tripwires of an action
+/// Select the memories relevant to a message, or the tripwires that an action triggers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Prints nothing if no memory is relevant.
@@ -743,28 +743,28 @@ pub(crate) struct Recall {
     /// Text of the message (`-` for standard input)
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
-    /// Maximum number of tokens
+    /// Maximum number of tokens in total
     #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::internal::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
-    /// Maximum number of memories
+    /// Maximum number of memories to recall
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
-    /// Exclude these memories, which the conversation has already seen
+    /// Exclude these memories, which were already shown in the conversation
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) shown: Vec<String>,
-    /// Exclude documentation of these tools, which are already in use
+    /// Exclude the documentation of these tools, which are already in use
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
-    /// Show how each memory scores instead of recalling it
+    /// Show each memory's score instead of recalling it
     #[arg(long, conflicts_with = "action")]
     pub(crate) explain: bool,
-    /// Show how one memory scores, and why it is not recalled
+    /// Show this memory's score, and why it is not recalled
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub(crate) why_not: Option<String>,
     /// Select memories whose tripwire (`when:`) matches an action
     #[arg(long)]
     pub(crate) action: bool,
-    /// Name of the tool the action uses
+    /// Name of the tool that the action uses
     #[arg(long, value_name = "TOOL", requires = "action")]
     pub(crate) tool: Option<String>,
     /// Command line of the action
@@ -775,7 +775,7 @@ pub(crate) struct Recall {
     pub(crate) path: Vec<PathBuf>,
 }
 
-/// Run past conversations against today's memory
+/// Replay past conversations against the current memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Shows what would be recalled for each of your messages, and which rules would
@@ -788,18 +788,18 @@ Examples:
   memdir replay --since 2w --explain
   memdir replay --all-projects --json")]
 pub(crate) struct Replay {
-    /// Replay only conversations updated since then: a period such as 90d or 12w, or a date
+    /// Replay only conversations updated since WHEN: a period such as 90d or 12w, or a date
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     pub(crate) since: String,
-    /// Include the conversations of other projects
+    /// Include conversations from other projects
     #[arg(long)]
     pub(crate) all_projects: bool,
-    /// Show each message that recalls something, and each tool call at which a rule fires
+    /// Show each message that recalls a memory, and each tool call that triggers a rule
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
-/// List the rules (`when:`) of memories; accept or reject them
+/// List the rules (`when:`) in memories, and accept or reject them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold
@@ -845,9 +845,9 @@ pub(crate) struct RuleDecision {
 
 /// List proposed memories with their evidence, and accept, merge or reject them
 ///
-/// memdir proposes memories (candidates) from what happened in conversations: you asked the agent to remember something,
-/// rejected an action, or said the same thing again. Nothing is a memory before you or the agent accepts it. A candidate that was accepted or
-/// rejected is never proposed again.
+/// memdir proposes memories (candidates) based on what happened in conversations: you asked the agent to remember something,
+/// rejected an action, or repeated an instruction. A candidate becomes a memory only when you or the agent accepts it.
+/// Once accepted or rejected, a candidate is never proposed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -876,7 +876,7 @@ Examples:
   memdir inbox accept feedback/no-force-push
   memdir inbox accept feedback/no-force-push --as rules/push --edit")]
     Accept(InboxAccept),
-    /// Add the text of a candidate to an existing memory
+    /// Add a candidate's text to an existing memory
     #[command(after_help = "\
 Examples:
   memdir inbox merge feedback/no-force-push rules/git")]
@@ -887,7 +887,7 @@ Examples:
   memdir inbox reject feedback/no-force-push
   memdir inbox reject --all")]
     Reject(InboxReject),
-    /// Go through the candidates one by one and decide with single keys
+    /// Review the candidates one by one with single-key commands
     #[command(after_help = "\
 Examples:
   memdir inbox review")]
@@ -905,10 +905,10 @@ pub(crate) struct InboxAccept {
     /// Names of the candidates, with or without `inbox/`
     #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
     pub(crate) candidates: Vec<String>,
-    /// Name of the memory [default: the proposed one]
+    /// Name for the memory [default: the proposed name]
     #[arg(long = "as", value_name = "NAME", conflicts_with = "all")]
     pub(crate) new_name: Option<String>,
-    /// Open the memory in the editor afterwards
+    /// Open the new memory in the editor
     #[arg(long, conflicts_with = "all")]
     pub(crate) edit: bool,
     /// Accept every candidate that proposes a new memory
@@ -943,13 +943,13 @@ Examples:
   memdir prompt team --no-entrypoint
   memdir prompt agent --agent reviewer --agent-scope project")]
 pub(crate) struct Prompt {
-    /// Kind of prompt [default: log if enabled, else team if there is one, else individual]
+    /// Kind of prompt [default: log if enabled, otherwise team if there is a team memory, otherwise individual]
     #[arg(value_enum)]
     pub(crate) mode: Option<PromptMode>,
     /// Omit the text of the entrypoint, for hosts that load it themselves
     #[arg(long)]
     pub(crate) no_entrypoint: bool,
-    /// Omit the entrypoint and its instructions
+    /// Omit the entrypoint and the instructions about it
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Heading of the section
@@ -961,7 +961,7 @@ pub(crate) struct Prompt {
     /// Search tool to describe
     #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
     pub(crate) search: SearchWith,
-    /// Transcript directory of the host, for --search grep and shell
+    /// Host's transcript directory, for `--search grep` and `--search shell`
     #[arg(long, value_name = "PATH")]
     pub(crate) transcripts: Option<PathBuf>,
 }
@@ -975,7 +975,7 @@ pub(crate) enum PromptMode {
     Team,
     /// A daily log
     Log,
-    /// The memory of the agent in --agent
+    /// The memory of the agent that --agent selects
     Agent,
 }
 
@@ -990,7 +990,7 @@ pub(crate) enum SearchWith {
     Shell,
 }
 
-/// Show which memories are in effect here, and why
+/// Show which mounts are used in this directory, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1022,7 +1022,7 @@ pub(crate) struct Projects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsWhat {
-    /// Use the memory of another project in this one
+    /// Use another project's memory in this one
     #[command(after_help = "\
 Examples:
   memdir projects adopt shop-1a2b3c4d5e
@@ -1031,7 +1031,7 @@ Examples:
         /// Id of the project whose memory to use [default: this project]
         id: Option<String>,
     },
-    /// Move all memories of one project to another
+    /// Move all memories from one project to another
     #[command(after_help = "\
 Examples:
   memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d")]
@@ -1063,10 +1063,10 @@ pub(crate) struct Resume {
     /// Words to search for in past conversations (`-` for standard input)
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
-    /// Search only conversations of this host
+    /// Search only conversations from this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Run the command of the best match instead of printing it
+    /// Run the command for the best match instead of printing it
     #[arg(long)]
     pub(crate) run: bool,
 }
@@ -1088,7 +1088,7 @@ pub(crate) struct Chats {
     pub(crate) what: Option<ChatsWhat>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
-    /// Maximum number of conversations; 0 for all
+    /// Maximum number of conversations to list; 0 for all
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -1096,16 +1096,16 @@ pub(crate) struct Chats {
 /// A filter of conversations.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatFilter {
-    /// Only conversations from this host, such as claude-code
+    /// Include only conversations from this host, such as `claude-code`
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only conversations in this directory tree, or in the project with this id
+    /// Include only conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
-    /// Only conversations updated on or after this date, such as 2026-01-15
+    /// Include only conversations updated on or after this date, such as 2026-01-15
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Only conversations last updated before this date
+    /// Include only conversations last updated before this date
     #[arg(long, value_name = "DATE")]
     pub(crate) before: Option<String>,
 }
@@ -1114,9 +1114,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable the import of conversations, for all hosts and projects or for one
+    /// Enable importing conversations from all hosts and projects, or from one
     On(ChatsSwitch),
-    /// Disable the import of conversations, for all hosts and projects or for one
+    /// Disable importing conversations from all hosts and projects, or from one
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -1129,9 +1129,9 @@ Examples:
   memdir chats show 1af7fc5e
   memdir chats show codex/0199c5d0 --lines 40-80")]
 pub(crate) struct ChatsShow {
-    /// Id of the conversation, or a prefix of it
+    /// Conversation id, or a prefix of it
     pub(crate) session: String,
-    /// Print only these lines: 42-56, 42- or 42
+    /// Lines to print, such as 42-56, 42- or 42
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
@@ -1148,7 +1148,7 @@ pub(crate) struct ChatsSync {
     pub(crate) seconds: Option<u64>,
 }
 
-/// Enable or disable the import of conversations
+/// Enable or disable importing conversations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1156,10 +1156,10 @@ Examples:
   memdir chats off --host cursor
   memdir chats off --project ~/private")]
 pub(crate) struct ChatsSwitch {
-    /// Only conversations of this host
+    /// Apply only to conversations from this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Only conversations in this directory tree, or in the project with this id
+    /// Apply only to conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
 }
@@ -1172,12 +1172,12 @@ Examples:
   memdir chats forget --project ~/private
   memdir chats forget --before 2025-12-31")]
 pub(crate) struct ChatsForget {
-    /// Id of the conversation, or a prefix of it
+    /// Conversation id, or a prefix of it
     pub(crate) session: Option<String>,
     /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
     pub(crate) project: Option<String>,
-    /// Forget messages before this date
+    /// Forget messages from before this date
     #[arg(long, value_name = "DATE", conflicts_with = "session")]
     pub(crate) before: Option<String>,
 }
@@ -1189,7 +1189,7 @@ Examples:
   memdir chats export 1af7fc5e > login.md
   memdir chats export --project . --json > chats.json")]
 pub(crate) struct ChatsExport {
-    /// Ids of conversations, or prefixes of them [default: all that match the filters]
+    /// Conversation ids, or prefixes of them [default: all conversations that match the filters]
     pub(crate) sessions: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
@@ -1239,7 +1239,7 @@ Examples:
   memdir token add ada shop blog
   memdir token add ada shop --agent reviewer")]
     Add {
-        /// Owner of the token; with --agent, the person that the agent acts for
+        /// Owner of the token; with --agent, the person whom the agent acts for
         person: String,
         /// Ids of the projects that the token gives access to
         #[arg(value_name = "PROJECT")]
@@ -1255,7 +1255,7 @@ Examples:
 Examples:
   memdir token revoke 3f2a91c0")]
     Revoke {
-        /// Id of the token, as printed by `memdir token list`
+        /// Token id, as printed by `memdir token list`
         id: String,
     },
 }
@@ -1269,13 +1269,13 @@ Examples:
   memdir stats --cost
   memdir stats --use")]
 pub(crate) struct Stats {
-    /// Show how many tokens a session costs in each host, before the first message
+    /// Show how many tokens a session uses in each host before the first message
     #[arg(long, conflicts_with = "loads")]
     pub(crate) cost: bool,
-    /// Show how often the prompt was loaded, and its size
+    /// Show how often the prompt was loaded, and how large it was
     #[arg(long)]
     pub(crate) loads: bool,
-    /// Show how often each memory is used, and what its line in the entrypoint costs
+    /// Show how often each memory is used, and how many tokens its entrypoint line uses
     #[arg(long = "use", conflicts_with_all = ["cost", "loads"])]
     pub(crate) uses: bool,
 }
@@ -1292,10 +1292,10 @@ Examples:
   memdir mcp --http 127.0.0.1:7337
   memdir mcp --http 127.0.0.1:7337 --host memory.example.org --page")]
 pub(crate) struct Mcp {
-    /// Serve HTTP on this address instead of standard input and output: MCP at the path /mcp, REST below /v1
+    /// Serve HTTP on this address instead of standard input and output, with MCP at /mcp and REST under /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
-    /// Serve the tools of another memory system on its directory; see `memdir dialects`
+    /// Serve another memory system's tools, backed by its own directory; see `memdir dialects`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) dialect: Vec<String>,
     /// Serve only these tools
@@ -1304,30 +1304,30 @@ pub(crate) struct Mcp {
     /// Do not serve these tools
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
-    /// Serve only tools that do not write
+    /// Serve only read-only tools
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Send brief instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
+    /// Send short instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
     #[arg(long, conflicts_with = "http")]
     pub(crate) session_hook: bool,
-    /// File with the bearer token of HTTP clients [env: MEMDIR_TOKEN]
+    /// File with the bearer token that HTTP clients must send [env: MEMDIR_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
     /// Additional host name to accept in the Host header
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
     pub(crate) host: Vec<String>,
-    /// Origin of browser pages to accept, such as `https://example.org`
+    /// Additional origin to accept in the Origin header, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
-    /// Also serve the page for people, at the path /ui; they sign in with a token or an identity provider
+    /// Also serve the web page at /ui; people sign in with a token or an identity provider
     #[arg(long, requires = "http")]
     pub(crate) page: bool,
-    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
     #[arg(long, requires = "http")]
     pub(crate) log_requests: bool,
 }
 
-/// Serve the memories of a team from a PostgreSQL database
+/// Serve a team's memories from a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People, groups, projects and
@@ -1339,13 +1339,13 @@ Examples:
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Address to serve HTTP on: MCP at the path /mcp, REST below /v1, the page for people at /ui
+    /// Address to serve HTTP on, with MCP at /mcp, REST under /v1 and the web page at /ui
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7337")]
     pub(crate) http: std::net::SocketAddr,
-    /// Memory in MiB for open search indexes; above it, the least recently used are closed
+    /// Memory limit in MiB for open search indexes; the least recently used are closed first
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Maximum number of database connections for changes; reads have as many of their own, token checks a quarter
+    /// Maximum number of database connections for changes; reads get the same number again, and token checks a quarter of it
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
     /// Serve only these tools
@@ -1354,19 +1354,19 @@ pub(crate) struct Serve {
     /// Do not serve these tools
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
-    /// Serve only tools that do not write
+    /// Serve only read-only tools
     #[arg(long)]
     pub(crate) read_only: bool,
     /// Additional host name to accept in the Host header
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// Origin of browser pages to accept, such as `https://example.org`
+    /// Additional origin to accept in the Origin header, such as `https://example.org`
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     pub(crate) origin: Vec<String>,
-    /// Log every HTTP request to standard error, as a line of JSON without names, texts and tokens
+    /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
     #[arg(long)]
     pub(crate) log_requests: bool,
-    /// Seconds to keep answering after SIGTERM, while /readyz reports 503 so that a proxy uses another replica
+    /// Seconds to keep serving after SIGTERM, while /readyz returns 503 so that proxies switch to another replica
     #[arg(long, value_name = "SECONDS", default_value_t = 3)]
     pub(crate) leave_after: u64,
 }
@@ -1377,12 +1377,12 @@ pub(crate) struct DatabaseArgs {
     /// URL of the PostgreSQL database [env: DATABASE_URL]
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) database: Option<String>,
-    /// PEM file of certificate authorities for sslmode=require [default: public authorities]
+    /// PEM file with the certificate authorities to trust for `sslmode=require` [default: public authorities]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) database_ca: Option<PathBuf>,
 }
 
-/// Manage the database, tenants, people and tokens of a team server
+/// Manage a team server's database, tenants, people and tokens
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A tenant has people, groups and projects. A project belongs to a group. A person's role in the group (reader,
@@ -1402,7 +1402,7 @@ pub(crate) struct Admin {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminWhat {
-    /// Create or upgrade the schema of the database
+    /// Create or upgrade the database schema
     #[command(after_help = "\
 Examples:
   memdir admin migrate --database postgres:///memdir")]
@@ -1410,7 +1410,7 @@ Examples:
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Add, list and remove tenants: organizations with separate data
+    /// Add, list and remove tenants (organizations with separate data)
     #[command(after_help = "\
 Examples:
   memdir admin tenant add acme
@@ -1422,7 +1422,7 @@ Examples:
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Add, list and remove the people of a tenant
+    /// Add, list and remove people in a tenant
     #[command(after_help = "\
 Removing a person revokes their tokens. Their memories stay.
 
@@ -1458,7 +1458,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Add, list and remove the tokens of people
+    /// Add, list and remove people's tokens
     #[command(after_help = "\
 A token is printed once; only its hash is stored. Removing it revokes it at once, on all replicas.
 
@@ -1472,7 +1472,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Require review of changes by writers and agents, or stop requiring it
+    /// Turn review of changes by writers and agents on or off
     #[command(after_help = "\
 Reviewers and admins of the group change its memories at once; a token with --agent never does. Open proposals remain
 after review is turned off, and can still be accepted or rejected.
@@ -1487,19 +1487,19 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Show what a tenant uses, or set its quotas
+    /// Show a tenant's usage, or set its quotas
     #[command(after_help = "\
-Without options, shows the quotas and the current use. A tenant over its quota keeps what it has, but cannot grow.
+Without options, shows the quotas and the current usage. A tenant over its quota keeps what it has, but cannot grow.
 
 Examples:
   memdir admin quota --tenant acme
   memdir admin quota --memories 10000 --bytes 100000000 --tenant acme
   memdir admin quota --memories none --tenant acme")]
     Quota {
-        /// Maximum number of files, or `none`
+        /// Maximum number of files, or `none` for no limit
         #[arg(long, value_name = "N")]
         memories: Option<String>,
-        /// Maximum size of all files in bytes, or `none`
+        /// Maximum total size of files in bytes, or `none` for no limit
         #[arg(long, value_name = "N")]
         bytes: Option<String>,
         #[command(flatten)]
@@ -1507,21 +1507,21 @@ Examples:
     },
     /// Show who changed people, groups, projects, tokens and quotas
     #[command(after_help = "\
-The log has names and roles, never texts of memories or tokens. Changes of memories are in their history.
+The log has names and roles, but never tokens or the texts of memories. Changes to memories are in their history.
 
 Examples:
   memdir admin audit --tenant acme
   memdir admin audit --limit 1000 --json --tenant acme")]
     Audit {
-        /// Maximum number of entries, newest first
+        /// Maximum number of entries to show, newest first
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Erase a person: their memories, versions, tokens and roles
+    /// Erase a person with their memories, versions, tokens and roles
     #[command(after_help = "\
-In shared memories, the changes of the person stay, under another actor name. Without --yes, the command only
+In shared memories, the person's changes remain, under another actor name. Without --yes, the command only
 reports what would be erased. The receipt does not contain the name. Backups are not covered. Replicas remove
 their search indexes of the person within ten minutes.
 
@@ -1531,37 +1531,37 @@ Examples:
     ErasePerson {
         /// Name of the person
         person: String,
-        /// Erase permanently; without it, only report what would be erased
+        /// Erase permanently; without this option, only report what would be erased
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Export a tenant to a file: people, hashes of tokens, memories, versions and history
+    /// Export a tenant to a file: people, token hashes, memories, versions and history
     #[command(after_help = "\
 Examples:
   memdir admin export acme.jsonl --tenant acme")]
     Export {
-        /// New file to write
+        /// File to create
         file: PathBuf,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Create a tenant from a file of `memdir admin export`
+    /// Create a tenant from a file written by `memdir admin export`
     #[command(after_help = "\
 The tenant must not exist. Its tokens stay valid only if it keeps its name.
 
 Examples:
   memdir admin import acme.jsonl --tenant acme")]
     Import {
-        /// File to read
+        /// File to import
         file: PathBuf,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Rebuild the search indexes of a tenant on this machine
+    /// Rebuild a tenant's search indexes on this machine
     #[command(after_help = "\
-Each replica has indexes of its own below its cache directory: run this on each
+Each replica has its own indexes below its cache directory: run this on each
 machine, as the user of the replica. Replicas can keep running. Indexes of
 namespaces that no longer exist are removed, in all tenants.
 
@@ -1602,7 +1602,7 @@ pub(crate) struct Review {
     /// URL of the team server
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
-    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
@@ -1618,7 +1618,7 @@ Examples:
   memdir review list --server https://memory.example.org
   memdir review list --state rejected --server https://memory.example.org")]
     List {
-        /// Only proposals in this state: open, accepted, rejected, withdrawn or all
+        /// State of the proposals to list: open, accepted, rejected, withdrawn or all
         #[arg(long, value_name = "STATE", value_enum, default_value_t = ReviewState::Open)]
         state: ReviewState,
     },
@@ -1627,7 +1627,7 @@ Examples:
 Examples:
   memdir review show 8z38z4zp --server https://memory.example.org")]
     Show {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
     },
     /// Accept a proposal and apply its change on behalf of the author
@@ -1635,7 +1635,7 @@ Examples:
 Examples:
   memdir review accept 8z38z4zp --server https://memory.example.org")]
     Accept {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
     },
     /// Reject a proposal
@@ -1643,9 +1643,9 @@ Examples:
 Examples:
   memdir review reject 8z38z4zp --reason \"already in notes/deploy\" --server https://memory.example.org")]
     Reject {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
-        /// Reason, shown to the author
+        /// Reason to show to the author
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
@@ -1654,7 +1654,7 @@ Examples:
 Examples:
   memdir review withdraw 8z38z4zp --server https://memory.example.org")]
     Withdraw {
-        /// Id of the proposal
+        /// Proposal id
         id: String,
     },
 }
@@ -1701,7 +1701,7 @@ Examples:
     Remove {
         /// Name of the tenant
         tenant: String,
-        /// Also remove its memories and their history, permanently
+        /// Also permanently remove the tenant's memories and their history
         #[arg(long)]
         with_memories: bool,
     },
@@ -1744,7 +1744,7 @@ Examples:
         /// People to add to the group
         #[arg(value_name = "PERSON")]
         people: Vec<String>,
-        /// Role of the people: reader, writer, reviewer or admin
+        /// Role of these people in the group: reader, writer, reviewer or admin
         #[arg(long, value_name = "ROLE", default_value = "writer")]
         role: String,
     },
@@ -1760,7 +1760,7 @@ Examples:
     Remove {
         /// Name of the group
         group: String,
-        /// People to remove from the group [default: the group is removed]
+        /// People to remove from the group; without any, the group itself is removed
         #[arg(value_name = "PERSON")]
         people: Vec<String>,
     },
@@ -1773,7 +1773,7 @@ pub(crate) enum AdminProject {
 Examples:
   memdir admin project add shop --group backend --tenant acme")]
     Add {
-        /// Id of the project
+        /// Project id
         #[arg(value_name = "PROJECT")]
         id: String,
         /// Group that the project belongs to
@@ -1785,12 +1785,12 @@ Examples:
 Examples:
   memdir admin project list --tenant acme")]
     List,
-    /// Remove a project; its memories stay
+    /// Remove a project but keep its memories
     #[command(after_help = "\
 Examples:
   memdir admin project remove shop --tenant acme")]
     Remove {
-        /// Id of the project
+        /// Project id
         #[arg(value_name = "PROJECT")]
         id: String,
     },
@@ -1803,7 +1803,7 @@ pub(crate) enum AdminReview {
 Examples:
   memdir admin review on projects/shop --tenant acme")]
     On {
-        /// Project or group: projects/PROJECT, or groups/GROUP for the group's `team/`
+        /// Project or group: `projects/PROJECT`, or `groups/GROUP` for the group's `team/` memories
         #[arg(value_name = "NAMESPACE")]
         namespace: String,
     },
@@ -1812,7 +1812,7 @@ Examples:
 Examples:
   memdir admin review off groups/backend --tenant acme")]
     Off {
-        /// Project or group: projects/PROJECT, or groups/GROUP for the group's `team/`
+        /// Project or group: `projects/PROJECT`, or `groups/GROUP` for the group's `team/` memories
         #[arg(value_name = "NAMESPACE")]
         namespace: String,
     },
@@ -1825,7 +1825,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminToken {
-    /// Create a token and print it; with --agent, for an agent that acts for the person
+    /// Create a token for a person, or with --agent for an agent acting on their behalf, and print it
     #[command(after_help = "\
 Examples:
   memdir admin token add ada --tenant acme")]
@@ -1843,12 +1843,12 @@ Examples:
 Examples:
   memdir admin token remove 3f2a91c0d1e2 --tenant acme")]
     Remove {
-        /// Id of the token, as printed by `memdir admin token list`
+        /// Token id, as printed by `memdir admin token list`
         id: String,
     },
 }
 
-/// Open a page in the browser to see, search and correct memories
+/// Open a web page to view, search and correct memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The page is served on 127.0.0.1 only. The printed URL works once, for a minute; the browser then has a session.
@@ -1861,10 +1861,10 @@ pub(crate) struct Ui {
     /// Port on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-    /// Do not start a browser
+    /// Do not open the browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Stop after this time without a request; 0 for never
+    /// Stop after MINUTES minutes without a request; 0 to never stop
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     pub(crate) idle: u32,
 }
@@ -1899,7 +1899,7 @@ Examples:
   memdir mcp --dialect serena")]
 pub(crate) struct Dialects {}
 
-/// Show the settings and where they come from, or change them
+/// Show the settings with their origins, or change them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1923,9 +1923,9 @@ Examples:
   memdir config set chats.keep_days 90
   memdir config set chats.hosts_off cursor codex")]
     Set {
-        /// Key, such as chats.keep_days; `memdir config` lists them
+        /// Key, such as `chats.keep_days`; list all keys with `memdir config`
         key: String,
-        /// Value; several for a list
+        /// Value, or several values for a list
         #[arg(value_name = "VALUE", required = true, allow_negative_numbers = true)]
         values: Vec<String>,
     },
@@ -1934,7 +1934,7 @@ Examples:
 Examples:
   memdir config unset chats.keep_days")]
     Unset {
-        /// Key, such as chats.keep_days
+        /// Key, such as `chats.keep_days`
         key: String,
     },
     /// Edit config.toml in your editor
@@ -1944,7 +1944,7 @@ Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if
 Examples:
   memdir config edit")]
     Edit {
-        /// Edit this text, such as one that could not be saved, instead of the file's text
+        /// Start from the text in this file, such as one that could not be saved, instead of config.toml
         #[arg(long, value_name = "FILE")]
         draft: Option<PathBuf>,
     },
@@ -1968,36 +1968,36 @@ pub(crate) struct Install {
     /// Install in all hosts on this machine
     #[arg(long, conflicts_with = "hosts")]
     pub(crate) all: bool,
-    /// Do not ask; without HOST, install in all hosts on this machine
+    /// Do not ask questions; without HOST, install in all hosts on this machine
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Import past conversations from now on, like `memdir chats on`
+    /// Also enable importing past conversations, like `memdir chats on`
     #[arg(long)]
     pub(crate) chats: bool,
     /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Install for all projects of the user, or for this project
+    /// Install for all of the user's projects, or for this project
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
-    /// Install only the tools
+    /// Install only the tools, without hooks
     #[arg(long)]
     pub(crate) no_hooks: bool,
-    /// What to do about the host's own memory [default: ask; without a terminal, nothing]
+    /// What to do with the host's own memory [default: ask; without a terminal, leave it unchanged]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
-    /// Connect HOST to this team server, beside memdir's own server; without a token option, you sign in from the host
+    /// Connect HOST to this team server in addition to memdir's own server; without a token option, sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
-    /// File with the token of the team server, which is copied into the host's settings; `-` to type it
+    /// File with the team server token (`-` to type it), which is copied into the host's settings
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Environment variable from which the host reads the token of the team server
+    /// Environment variable from which the host reads the team server token
     #[arg(long, value_name = "NAME", requires = "server", conflicts_with = "token_file")]
     pub(crate) token_env: Option<String>,
 }
 
-/// Run the hook of an agent program: JSON on standard input and output
+/// Run an agent program's hook, with JSON on standard input and output
 #[derive(Debug, clap::Args)]
 #[command(
     hide = true,
@@ -2009,7 +2009,7 @@ pub(crate) struct Hook {
     /// Host that runs the hook
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) host: &'static Host,
-    /// Event of the hook
+    /// Hook event
     #[arg(value_enum)]
     pub(crate) event: Event,
     /// Print errors to standard error
@@ -2048,15 +2048,15 @@ Examples:
   memdir doctor
   memdir doctor codex --fix")]
 pub(crate) struct Doctor {
-    /// Hosts to check [default: all installed]
+    /// Hosts to check [default: all hosts in which memdir is installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Reinstall what does not work, and repair journals
+    /// Repair broken installations and journals
     #[arg(long)]
     pub(crate) fix: bool,
 }
 
-/// Mount the memories of other programs in place
+/// Mount other programs' memories in place
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2070,19 +2070,19 @@ pub(crate) struct Adopt {
     /// Names of the memories, as printed by `memdir adopt`
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Allow memdir to write to them
+    /// Allow memdir to write to these memories
     #[arg(long)]
     pub(crate) read_write: bool,
-    /// Remove their mounts; their files stay
+    /// Remove the mounts of these memories but keep the files
     #[arg(long, requires = "names", conflicts_with = "read_write")]
     pub(crate) undo: bool,
     /// Make Claude Code use memdir's directory as its own memory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
-    /// Write memories to the directory that Codex imports memories from
+    /// Write memories to the directory from which Codex imports them
     #[arg(long, conflicts_with_all = ["names", "read_write", "as_auto_memory"])]
     pub(crate) to_codex: bool,
-    /// With --as-auto-memory: the user's memory, or the memory of this project
+    /// With --as-auto-memory: whether to use the user's memory or this project's
     #[arg(long, value_enum, default_value_t = Scope::User, requires = "as_auto_memory")]
     pub(crate) scope: Scope,
     /// Print the changes without making them
@@ -2099,7 +2099,7 @@ Examples:
   memdir export user --to-server https://memory.example.org --token-file token
   memdir export --from-server https://memory.example.org --dry-run")]
 pub(crate) struct Export {
-    /// Export only names under this topic
+    /// Export only memories under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
     /// File format; `memdir import` reads both
@@ -2111,13 +2111,13 @@ pub(crate) struct Export {
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
-    /// Copy the memories to this team server; a memory that differs there is kept
+    /// Copy memories to this team server; memories that differ there are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out", "from_server"])]
     pub(crate) to_server: Option<String>,
-    /// Copy the memories of this team server to this machine; a memory that differs here is kept
+    /// Copy memories from this team server to this machine; memories that differ here are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
-    /// File with the token of the team server; `-` to type it [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
@@ -2140,7 +2140,7 @@ pub(crate) enum BundleFormat {
 /// Import memories from files and other programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Formats: files of `memdir export`, directories of Markdown, the JSONL graph of
+Formats: files from `memdir export`, directories of Markdown, the JSONL graph of
 server-memory, exports of mem0 and OpenMemory, and unpacked data exports of
 ChatGPT and Claude (conversations become logs).
 
@@ -2154,10 +2154,10 @@ Examples:
   memdir import claude-mem ~/.claude-mem/claude-mem.db --from-project shop
   memdir import basic-memory ~/basic-memory")]
 pub(crate) struct Import {
-    /// Files and directories (`-` for standard input), or a program and its files
+    /// Files and directories to import (`-` for standard input), or a program name and its files
     #[arg(value_name = "FROM", required = true)]
     pub(crate) from: Vec<PathBuf>,
-    /// Import only this project of claude-mem; may be repeated
+    /// Import only this claude-mem project; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) from_project: Vec<String>,
     /// Topic or mount to import into
@@ -2209,7 +2209,7 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Print the completions of a command line, for the scripts of `memdir completions`
+/// Print the completions for a command line; used by the scripts that `memdir completions` prints
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2220,7 +2220,7 @@ pub(crate) struct Complete {
     pub(crate) words: Vec<String>,
 }
 
-/// Print the help of memdir or of a command
+/// Print help for memdir or a command
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2228,7 +2228,7 @@ Examples:
   memdir help write
   memdir help chats sync")]
 pub(crate) struct Help {
-    /// Command, such as write or chats sync
+    /// Command, such as `write` or `chats sync`
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -2264,7 +2264,7 @@ pub(crate) enum BenchWhat {
     TortureWorker(TortureWorker),
 }
 
-/// Stress-test several mounts with concurrent and killed processes, then audit every change
+/// Stress-test memories with concurrent processes, some of which are killed, and audit every change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 With --dir, files are created in that directory and kept; it must be empty. If
@@ -2311,13 +2311,13 @@ pub(crate) struct BenchServe {
     /// Number of requests of each kind
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     pub(crate) requests: u32,
-    /// Numbers of concurrent clients
+    /// Numbers of concurrent clients to test with
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: Vec<u32>,
-    /// URL of another server to measure too
+    /// URL of another server to benchmark as well
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// File with the bearer token of that server
+    /// File with that server's bearer token
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
 }
@@ -2341,7 +2341,7 @@ pub(crate) struct BenchSearch {
     pub(crate) queries: u32,
 }
 
-/// Benchmark the indexing of generated memories
+/// Benchmark indexing of generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -2353,7 +2353,7 @@ pub(crate) struct BenchIndex {
     pub(crate) files: u32,
 }
 
-/// Benchmark recalls from generated memories
+/// Benchmark recall from generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Memories are generated in a temporary directory, or in --dir, which must be
@@ -2372,7 +2372,7 @@ pub(crate) struct BenchRecall {
     pub(crate) messages: u32,
 }
 
-/// Benchmark plans of `memdir dream` for generated memories
+/// Benchmark `memdir dream` plans for generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Imports generated memories into a temporary directory, or into --dir, which
@@ -2407,7 +2407,7 @@ pub(crate) struct BenchReplay {
     /// Number of other memories
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub(crate) files: u32,
-    /// Seed of the generator
+    /// Seed of the random number generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -2415,13 +2415,13 @@ pub(crate) struct BenchReplay {
 /// Run one process of `bench torture`
 #[derive(Debug, clap::Args)]
 pub(crate) struct TortureWorker {
-    /// Directory of the run
+    /// Working directory of the run
     #[arg(long)]
     pub(crate) work: PathBuf,
-    /// Number of the process
+    /// Process number
     #[arg(long)]
     pub(crate) number: u32,
-    /// Number of the last change
+    /// Number of the last change to make
     #[arg(long)]
     pub(crate) until: u64,
     /// Kinds of changes to make in rotation
@@ -2434,26 +2434,26 @@ pub(crate) struct TortureWorker {
 pub(crate) enum ChangeKind {
     /// Create a memory
     Save,
-    /// Append a line to a memory that all processes share
+    /// Append a line to a memory shared by all processes
     Append,
-    /// Edit a line of another shared memory, or one of its own memories
+    /// Edit a line of another shared memory, or a memory that the process created
     Edit,
-    /// Rename one of its own memories
+    /// Rename a memory that the process created
     Rename,
-    /// Delete one of its own memories
+    /// Delete a memory that the process created
     Delete,
-    /// Move one of its own memories to another mount
+    /// Move a memory that the process created to another mount
     Move,
-    /// Move one of its own memories to another mount and undo that
+    /// Move a memory that the process created to another mount, then undo the move
     Undo,
-    /// Move one of its own memories to another mount, undo that and redo it
+    /// Move a memory that the process created to another mount, undo the move, then redo it
     Redo,
-    /// Overwrite the file of one of its own memories, like an external editor
+    /// Overwrite the file of a memory that the process created, like an external editor
     Editor,
 }
 
-/// The command line of `memdir hook` alone. A host waits for it at every message, and the parser of all commands takes longer than many
-/// a hook. Everything else, and every error and help text, is left to [`Args`].
+/// The command line of `memdir hook` alone. A host waits for the hook at every message, and parsing all commands takes longer than many
+/// hooks do. [`Args`] handles all other commands, and all errors and help texts.
 #[derive(Debug, Parser)]
 #[command(name = "memdir")]
 struct HookArgs {

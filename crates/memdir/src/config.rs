@@ -113,7 +113,7 @@ impl Settings {
         let Some(dir) = self.dir.as_ref().filter(|dir| dir.origin == "--dir" && !dir.value.is_dir()) else { return Ok(()) };
         let shown = dir.value.display().to_string();
         if dir.value.exists() {
-            return Err(Failure::Usage { message: format!("{shown:?} is not a directory"), hint: "use --dir with a directory".into() });
+            return Err(Failure::Usage { message: format!("{shown:?} is not a directory"), hint: "pass a directory to --dir".into() });
         }
         let hint = match near_sibling(&dir.value) {
             Some(near) => format!("did you mean {:?}?", near.display().to_string()),
@@ -165,7 +165,7 @@ impl SettingsFile {
 pub(crate) fn secret_exceptions(file: &Path, config: &ConfigFile) -> Result<Allow, Failure> {
     Allow::new(&config.allow_rules, &config.allow).map_err(|why| Failure::Settings {
         message: format!("{}: secrets: {why}", file.display()),
-        hint: format!("edit [secrets] in {}", file.display()),
+        hint: "correct the [secrets] table with: memdir config edit".into(),
     })
 }
 
@@ -214,10 +214,8 @@ pub(crate) fn check_id(what: &str, name: &str) -> Result<(), Failure> {
     if MemoryPath::parse(name).is_ok_and(|path| path.parts().count() == 1) && !name.starts_with('.') {
         return Ok(());
     }
-    Err(Failure::Usage {
-        message: format!("invalid {what} id {name:?}"),
-        hint: "use letters, digits, - and _; list existing ids with: memdir projects".into(),
-    })
+    let list = if what == "project" { "; list existing ids with: memdir projects" } else { "" };
+    Err(Failure::Usage { message: format!("invalid {what} id {name:?}"), hint: format!("use letters, digits, - and _{list}") })
 }
 
 fn disable() -> Result<Option<(bool, String)>, Failure> {
@@ -225,7 +223,10 @@ fn disable() -> Result<Option<(bool, String)>, Failure> {
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(Some((true, value))),
         "0" | "false" | "no" | "off" => Ok(Some((false, value))),
-        _ => Err(Failure::Settings { message: format!("invalid value {value:?} for MEMDIR_DISABLE"), hint: "set it to 1 or 0".into() }),
+        _ => Err(Failure::Settings {
+            message: format!("invalid value {value:?} for MEMDIR_DISABLE"),
+            hint: "set MEMDIR_DISABLE to 1 or 0".into(),
+        }),
     }
 }
 
@@ -261,7 +262,10 @@ fn home(global: &Global, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
     }
     match user_home() {
         Some(home) => Ok(WithOrigin { value: home.join(".memdir"), origin: "default" }),
-        None => Err(Failure::Settings { message: "no home directory found".into(), hint: "set MEMDIR_HOME to a directory".into() }),
+        None => Err(Failure::Settings {
+            message: "home directory not found".into(),
+            hint: "set HOME, or set MEMDIR_HOME to a directory".into(),
+        }),
     }
 }
 
@@ -344,7 +348,7 @@ pub(crate) fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<P
     let Some(text) = path.to_str() else { return Ok(cwd.join(path)) };
     expand::expand(text, &variable, user_home().as_deref(), cwd).map_err(|why| Failure::Settings {
         message: format!("{what}: {why}"),
-        hint: format!("set {what} to a path; ~ and ${{VAR}} are expanded"),
+        hint: format!("use a valid path for {what}; ~ and ${{VAR}} are expanded"),
     })
 }
 

@@ -143,17 +143,17 @@ Hooks never make a network call. With a remote embedder they find memories by le
 
 ## The host's own memory
 
-Some hosts have their own memory, which instructs the agent in addition to memdir. `--auto-memory` decides about it:
+Some hosts have their own memory, which instructs the agent in addition to memdir. `--auto-memory` selects what happens to it:
 
 | choice | effect |
 |---|---|
 | `replace` | turns it off; memdir is the only memory. Recommended for all projects |
-| `share` | makes it use memdir's directory of this project. The hook then adds only what the host does not load: `user/`, `team/`, recall |
+| `share` | makes it use memdir's directory for this project. The hook then adds only what the host does not load: `user/`, `team/`, recall |
 | `both` | keeps it. The session text says that the agent saves to memdir |
 
 `replace` and `share` first import the memories that the host no longer reads, as one change in each project, which
 `memdir undo` takes back there. Memories of projects that cannot be found are listed. Without the option you are asked; without a
-terminal nothing about it is changed, and `memdir doctor` says so. `memdir uninstall` restores the setting.
+terminal it is left unchanged, and `memdir doctor` reports it. `memdir uninstall` restores the setting.
 
 `CLAUDE_CODE_DISABLE_AUTO_MEMORY` is Claude Code's switch for its own memory. In a project that shares its memory it also turns
 memdir's hooks off; elsewhere it does not.

@@ -94,7 +94,7 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, f
 
 /// Reports temporary files that a crash left in a mount, and with `fix` removes them.
 fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, fix: bool) -> DoctorFinding {
-    let what = format!("temporary files of {}", label(&left.prefix));
+    let what = format!("temporary files in {}", label(&left.prefix));
     let list = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     let seen = format!("left by a crash: {}", list(&left.files));
     if !fix {
@@ -102,7 +102,7 @@ fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str)
     }
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
-        Ok(kept) => DoctorFinding::bad(what, format!("left by an unknown change: {}", list(&kept)), "read each of them, then delete it"),
+        Ok(kept) => DoctorFinding::bad(what, format!("left by an unknown change: {}", list(&kept)), "inspect each file, then delete it"),
         Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[Stri
         places.extend(std::iter::repeat_n(file.path.display().to_string(), hooks + plugins));
     }
     (places.len() > 1).then(|| {
-        let fix = format!("keep one of them, for example: memdir uninstall {} --scope project", host.name);
+        let fix = format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name);
         DoctorFinding::bad("memory section", format!("added {} times to each session, by {}", places.len(), places.join(" and ")), fix)
     })
 }
@@ -208,7 +208,7 @@ fn label(edit: &ConfigEdit) -> String {
 
 /// How the file differs from the edit.
 fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[String]) -> String {
-    let different = || "different from what this version of memdir installs".to_owned();
+    let different = || "differs from what this version of memdir installs".to_owned();
     match edit {
         ConfigEdit::Entry { path, .. } => match config_edit::get(format, text, path) {
             Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program)) {
@@ -218,14 +218,14 @@ fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[S
             _ => "missing".into(),
         },
         ConfigEdit::Setting { path, value } => match config_edit::get(format, text, path) {
-            Ok(Some(current)) => format!("{current}, but {value} was installed"),
+            Ok(Some(current)) => format!("set to {current}, but memdir installed {value}"),
             _ => "missing".into(),
         },
         ConfigEdit::Hook { path, value, host, event } => {
             let ours = |value: &Value| is_our_hook(value, host, *event, programs);
             match jsonc::find_element(text, path, &ours) {
                 Ok(Some(hook)) if has_args(&hook) && !has_args(value) => {
-                    "uses `args`, which Claude Code before 2.1.139 ignores: it runs memdir without a command".into()
+                    "uses `args`, which Claude Code before 2.1.139 ignores, so that memdir runs without a command".into()
                 }
                 _ => "missing, or different from what this version of memdir installs".into(),
             }
@@ -290,18 +290,23 @@ fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &
     match handshake(dir, program, args) {
         Ok(server) if host.defers_tools && !server.deferred.is_empty() => DoctorFinding::note(
             what,
-            format!("memdir {} lets {} defer {}: the model sees only their names", server.version, host.title, server.deferred.join(", ")),
+            format!(
+                "memdir {} lets {} defer {}, so that the model sees only their names",
+                server.version,
+                host.title,
+                server.deferred.join(" and ")
+            ),
             format!("update {program}"),
         ),
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
-            let other = if server.version == own { String::new() } else { format!("; this is memdir {own}") };
+            let other = if server.version == own { String::new() } else { format!("; this program is memdir {own}") };
             DoctorFinding::ok(
                 what,
                 format!("memdir {} serves {} tools (response time {} ms){other}", server.version, server.tools, server.millis),
             )
         }
-        Err(error) => DoctorFinding::bad(what, error, "check that the program runs, or run: memdir install"),
+        Err(error) => DoctorFinding::bad(what, error, format!("check that the program runs, or run: memdir install {}", host.name)),
     }
 }
 
@@ -335,7 +340,7 @@ fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, wha
     match serde_json::from_str::<Value>(&run.stdout) {
         Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => DoctorFinding::ok(what, format!("{chars} characters ({} ms)", run.millis)),
         Ok(Value::Object(_)) => {
-            DoctorFinding::bad(what, format!("{chars} characters, but hosts accept at most {MAX_HOOK_CHARS}"), explain())
+            DoctorFinding::bad(what, format!("output has {chars} characters, but hosts accept at most {MAX_HOOK_CHARS}"), explain())
         }
         _ => DoctorFinding::bad(what, "output is not a JSON object", explain()),
     }
@@ -361,7 +366,7 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 
 /// The finding that memory is off, by which switch.
 pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
-    let fix = "enable memory there; until then tools fail, hooks print nothing, and doctor skips both";
+    let fix = "enable memory there; until then, tools fail, hooks print nothing, and `memdir doctor` checks neither";
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 
@@ -376,7 +381,9 @@ fn check_directory(what: &str, dir: &Path) -> DoctorFinding {
     let shown = dir.display();
     match dir.metadata() {
         Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move or delete the file"),
-        Ok(meta) if meta.permissions().readonly() => DoctorFinding::bad(what, format!("{shown} is read-only"), "make it writable"),
+        Ok(meta) if meta.permissions().readonly() => {
+            DoctorFinding::bad(what, format!("{shown} is read-only"), "make the directory writable")
+        }
         Ok(_) => DoctorFinding::ok(what, shown.to_string()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown} (created when needed)")),
         Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), "check the path and its permissions"),

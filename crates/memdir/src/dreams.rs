@@ -24,15 +24,15 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
     if let Some(at) = state.last_plan
         && minutes_since(at) < setting.hours * 60
     {
-        return Err(format!("the last one was made {}; the next one is due after {} h", time::relative(now, at), setting.hours));
+        return Err(format!("the last plan was made {}; plans are at least {} h apart", time::relative(now, at), setting.hours));
     }
     if state.sessions < setting.sessions {
-        return Err(format!("{} of {} sessions ended since the last one", state.sessions, setting.sessions));
+        return Err(format!("{} of {} required sessions have ended since the last plan", state.sessions, setting.sessions));
     }
     if let Some(at) = state.last_look
         && minutes_since(at) < setting.minutes
     {
-        return Err(format!("last checked {}; checks are {} minutes apart", time::relative(now, at), setting.minutes));
+        return Err(format!("last checked {}; checks are at least {} minutes apart", time::relative(now, at), setting.minutes));
     }
     Ok(())
 }
@@ -144,13 +144,13 @@ mod tests {
             (
                 on.clone(),
                 DreamState { last_plan: at("2026-03-01T13:00:00Z"), ..state.clone() },
-                "the last one was made 23 hours ago; the next one is due after 24 h",
+                "the last plan was made 23 hours ago; plans are at least 24 h apart",
             ),
-            (on.clone(), DreamState { sessions: 4, ..state.clone() }, "4 of 5 sessions ended since the last one"),
+            (on.clone(), DreamState { sessions: 4, ..state.clone() }, "4 of 5 required sessions have ended since the last plan"),
             (
                 on.clone(),
                 DreamState { last_look: at("2026-03-02T11:55:00Z"), ..state.clone() },
-                "last checked 5 minutes ago; checks are 10 minutes apart",
+                "last checked 5 minutes ago; checks are at least 10 minutes apart",
             ),
         ];
         for (setting, state, why) in cases {

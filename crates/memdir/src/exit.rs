@@ -105,10 +105,12 @@ impl Failure {
                 let FailureText { code, message, .. } = cause.text();
                 (code, message, format!("your text is in {}; continue with: {resume}", kept.display()))
             }
-            Failure::Off { switch } => ("off", format!("memory is off: {switch}"), "see the memories in effect with: memdir where".into()),
+            Failure::Off { switch } => {
+                ("off", format!("memory is off: {switch}"), "see which settings turn memory off with: memdir where".into())
+            }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
-                let hint = "try again; if it stays locked, look for a suspended process".to_owned();
+                let hint = "try again; if the file stays locked, look for a suspended memdir process".to_owned();
                 ("busy", format!("cannot {doing} {}: {source}", path.display()), hint)
             }
             Failure::File { doing, path, source, .. } => {

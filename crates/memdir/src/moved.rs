@@ -39,8 +39,8 @@ pub(crate) struct MovedProject {
 impl fmt::Display for MovedProject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MovedProject { id, root, memories } = self;
-        let memories = if *memories == 1 { "1 memory".to_owned() } else { format!("{memories} memories") };
-        write!(f, "{memories} from {} not used here; reconnect with: memdir projects adopt {id}", root.display())
+        let (memories, are) = if *memories == 1 { ("1 memory".to_owned(), "is") } else { (format!("{memories} memories"), "are") };
+        write!(f, "{memories} from {} {are} not used here; reconnect with: memdir projects adopt {id}", root.display())
     }
 }
 

@@ -180,7 +180,7 @@ impl Scope {
         }
         self.team(settings, repository);
         if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
-            own.mount.closed.push(("agent".into(), "the memory of an agent is only available with --agent NAME".into()));
+            own.mount.closed.push(("agent".into(), "an agent's memory is available only with --agent NAME".into()));
         }
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };
@@ -219,8 +219,8 @@ impl Scope {
         let own = self.mounts.iter().find(|placed| placed.mount.prefix.is_empty()).map(|placed| placed.mount.root.join(mounts::INBOX));
         let is_used = self.has(mounts::INBOX) || own.is_some_and(|folder| folder.symlink_metadata().is_ok());
         let (prefix, why) = match is_used {
-            false => (mounts::INBOX, "candidates: memories that are proposed from what happened in conversations"),
-            true => (mounts::OTHER_INBOX, "candidates; another folder or mount has the name inbox/"),
+            false => (mounts::INBOX, "candidates: memories proposed from what happened in conversations"),
+            true => (mounts::OTHER_INBOX, "candidates; another folder or mount uses the name inbox/"),
         };
         if !self.has(prefix) {
             self.add(mounts::inbox_mount(settings, &self.id, prefix), why);
@@ -347,5 +347,5 @@ pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<
     }
     let mut projects = projects.into_iter();
     let disabled = projects.find(|id| settings.config.disabled_projects.iter().any(|disabled| disabled == id));
-    disabled.map(|id| format!("enabled = false for the project {id} in {file}"))
+    disabled.map(|id| format!("enabled = false for project {id} in {file}"))
 }

@@ -92,7 +92,7 @@ fn check_dialects(args: &Mcp, global: &Global) -> Result<(), Failure> {
     match flags.into_iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((flag, _)) => Err(Failure::Usage {
-            message: format!("{flag} has no effect with the dialect {dialect}: it serves the directory of another system"),
+            message: format!("{flag} has no effect with --dialect {dialect}, which serves another memory system's directory"),
             hint: format!("omit {flag}; select a directory with --dir, or a part of it with --only"),
         }),
     }
@@ -124,8 +124,8 @@ fn to_failure(error: ServeError) -> Failure {
     let hint = match &error {
         ServeError::Listen { .. } => "choose another address or port, or stop the program that uses it",
         ServeError::Io { .. } => LIMITS_HINT,
-        ServeError::Protocol(_) => "start memdir mcp from an MCP client, not from a terminal",
-        ServeError::OAuth(_) => "correct the table [oauth] with: memdir config edit",
+        ServeError::Protocol(_) => "start `memdir mcp` from an MCP client, not from a terminal",
+        ServeError::OAuth(_) => "correct the [oauth] table with: memdir config edit",
         ServeError::Unsafe(_) => "save a token to a file for --token-file, or set MEMDIR_TOKEN",
     };
     Failure::Settings { message: error.to_string(), hint: hint.into() }

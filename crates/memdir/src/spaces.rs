@@ -129,7 +129,7 @@ fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir
     if !settings.config.chats.settings.on {
         memdir
     } else if chat_archive(settings).dir().is_dir() {
-        memdir.without_chats("chats are on, but not part of this space; to search them, omit --dir, MEMDIR_DIR and --only")
+        memdir.without_chats("chats are on, but not part of this space; to search them, run without --dir, MEMDIR_DIR and --only")
     } else {
         memdir.without_chats("no conversations imported yet; import them with: memdir chats sync")
     }
@@ -164,7 +164,7 @@ fn embedder_from(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Failu
     endpoint.passage_prefix = search.passage_prefix.clone();
     if let Some(file) = &search.key_file {
         let key =
-            std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read the API key in", path: file.clone(), source })?;
+            std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read the API key from", path: file.clone(), source })?;
         endpoint.key = Some(ApiKey::new(&key));
     }
     let endpoint = Endpoint::new(endpoint).map_err(|error| settings_error(settings, error))?;

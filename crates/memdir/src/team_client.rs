@@ -51,8 +51,8 @@ pub(crate) fn server_url(typed: &str) -> Result<String, Failure> {
         return Ok(base.to_owned());
     }
     Err(Failure::Usage {
-        message: format!("{typed:?} is not the URL of a server"),
-        hint: "use an https URL such as https://memory.example.org; http is allowed only for this machine".into(),
+        message: format!("{typed:?} is not a valid server URL"),
+        hint: "use an https URL such as https://memory.example.org; http is allowed only for loopback".into(),
     })
 }
 
@@ -105,7 +105,7 @@ impl TeamClient {
             Ok(reply) if matches!(reply.status, 401 | 403) => TeamAccess::Refused(reply.body.trim().to_owned()),
             Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
                 Some(version) => TeamAccess::Accepted(version),
-                None => TeamAccess::Unreachable(format!("{}: status {}; this is not a memdir server", self.base, reply.status)),
+                None => TeamAccess::Unreachable(format!("{}: HTTP status {}; not a memdir server", self.base, reply.status)),
             },
         }
     }

@@ -21,8 +21,8 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
 /// What `-` means, in every command.
 pub(crate) const STDIN: &str = "\
 Standard input:
-  A text or file that is `-` is read from standard input, once per command. A final line ending is
-  removed from a text, except in `memdir write`; files are read as they are.";
+  A text or file given as `-` is read from standard input, at most once per command. The final
+  newline of a text is removed, except in `memdir write`; files are read unchanged.";
 
 /// The last lines of `memdir --help`.
 pub(crate) const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'
@@ -36,7 +36,7 @@ const SUBCOMMAND_LAYOUT: &str = "\
 
 {all-args}
 
-Global options: see memdir --help{after-help}";
+Global options: see `memdir --help`{after-help}";
 
 /// The command line with the layout of its help texts.
 pub(crate) fn command() -> Command {

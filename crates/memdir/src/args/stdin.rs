@@ -17,7 +17,7 @@ pub(crate) fn read_texts(args: &mut Args) -> Result<(), Failure> {
     if count > 1 {
         return Err(Failure::Usage {
             message: format!("standard input can be read only once, but `-` is given {count} times"),
-            hint: "give the other texts as arguments, or in files".into(),
+            hint: "pass the other texts as arguments, or in files".into(),
         });
     }
     if count == 1 && io::stdin().is_terminal() {

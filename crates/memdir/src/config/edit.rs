@@ -16,7 +16,7 @@ pub(crate) fn change<T>(file: &Path, edit: impl FnOnce(&mut DocumentMut) -> Resu
     let text = read(file).map_err(failed("read"))?;
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| Failure::Settings {
         message: format!("{}: {}", file.display(), error.message()),
-        hint: "fix the syntax error, then run the command again".into(),
+        hint: "fix the syntax error with: memdir config edit".into(),
     })?;
     let value = edit(&mut document)?;
     let changed = with_line_endings_of(&text, document.to_string());
@@ -49,7 +49,7 @@ fn replace(file: &Path, text: &str, changed: &str) -> Result<(), Failure> {
     let prepared = disk::prepare(file, how, |new| new.write_all(changed.as_bytes())).map_err(failed("write"))?;
     // An editor takes no lock.
     if read(file).map_err(failed("read"))? != text {
-        return Err(failed("write")(io::Error::new(io::ErrorKind::WouldBlock, "another program has just changed it")));
+        return Err(failed("write")(io::Error::new(io::ErrorKind::WouldBlock, "another program has just changed the file")));
     }
     prepared.commit().map_err(failed("write"))
 }

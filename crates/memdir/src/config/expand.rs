@@ -11,11 +11,11 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
     let text = variables(text, variable)?;
     not_unix(&text).map_or(Ok(()), |why| Err(format!("{text:?}: {why}")))?;
     if text == "~" || text.starts_with("~/") {
-        let home = home.ok_or("no home directory for ~")?;
+        let home = home.ok_or("cannot expand ~: home directory not found")?;
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: the home directory of another user is not expanded; use the absolute path"));
+        return Err(format!("{text:?}: the home directory of another user is not expanded; use an absolute path"));
     }
     Ok(base.join(text))
 }
@@ -46,7 +46,7 @@ fn is_root(dir: &Path) -> bool {
 fn not_unix(text: &str) -> Option<&'static str> {
     let drive = text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) && matches!(text.as_bytes().get(1..3), Some(b":\\" | b":/"));
     if text.contains('\0') {
-        Some("a path cannot contain NUL")
+        Some("a path cannot contain NUL characters")
     } else if text.starts_with("//") || text.starts_with(r"\\") {
         Some("network paths are not supported")
     } else if drive || (text.len() == 2 && text.ends_with(':')) {
@@ -62,7 +62,7 @@ fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
     while let Some((before, inside)) = rest.split_once("${") {
         let (name, after) = inside.split_once('}').ok_or_else(|| format!("{text:?}: ${{ without a closing brace"))?;
         out.push_str(before);
-        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: variable {name} is not set"))?);
+        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: environment variable {name} is not set"))?);
         rest = after;
     }
     out.push_str(rest);

@@ -222,8 +222,8 @@ struct RawSecrets {
     allow_rules: Vec<String>,
 }
 
-/// What is said about `hooks.remind = true`.
-const REMIND_IS_GONE: &str = "hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask); remove the key";
+/// The problem reported for `hooks.remind = true`.
+const REMIND_IS_GONE: &str = "hooks.remind no longer has any effect: inbox.ask replaces it; remove the key";
 
 /// One `[[tokens]]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -367,7 +367,7 @@ fn search(file: &FileText<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<Se
 fn mount(file: &FileText<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<MountSetting, Failure> {
     let source = raw.source.as_ref().map_or(Source::Memory, |source| *source.get_ref());
     if matches!(source, Source::Chat | Source::Inbox) {
-        return Err(file.fail(raw.source.map_or(0, |source| source.span().start), "the source of a mount must be \"memory\" or \"custom\""));
+        return Err(file.fail(raw.source.map_or(0, |source| source.span().start), "mounts.source must be \"memory\" or \"custom\""));
     }
     let name = raw.name.get_ref();
     if !name.is_empty() {
@@ -420,9 +420,9 @@ fn report_unknown(file: &FileText<'_>, above: &str, table: &DeTable<'_>, problem
         if !KEYS.iter().any(|known| known.name == name) {
             let beside = KEYS.iter().map(|known| known.name).filter(|known| known.rsplit_once('.').map_or("", |(above, _)| above) == above);
             let near = text::near(&name, beside, 1);
-            let near = near.first().map_or(String::new(), |near| format!("; did you mean {near}?"));
+            let near = near.first().map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let at = key.span().start;
-            problems.push((at, format!("{}: unknown setting {name}{near}", file.at(at))));
+            problems.push((at, format!("{}: unknown setting `{name}`{near}", file.at(at))));
             continue;
         }
         match value.get_ref() {
@@ -695,7 +695,7 @@ mod tests {
                 model_cost: 0.5,
             },
             problems: [
-                "config.toml: hooks.remind has no effect: the stop hook asks about candidates instead (inbox.ask); remove the key",
+                "config.toml: hooks.remind no longer has any effect: inbox.ask replaces it; remove the key",
             ],
         }
         "#);
@@ -710,9 +710,9 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "config.toml:4:1: unknown setting mounts.acess; did you mean mounts.access?",
-                "config.toml:5:2: unknown setting memroy; did you mean memory?",
-                "config.toml:7:1: unknown setting memory.extra_paths; did you mean memory.extraPaths?",
+                "config.toml:4:1: unknown setting `mounts.acess`; did you mean `mounts.access`?",
+                "config.toml:5:2: unknown setting `memroy`; did you mean `memory`?",
+                "config.toml:7:1: unknown setting `memory.extra_paths`; did you mean `memory.extraPaths`?",
             ]
         );
     }

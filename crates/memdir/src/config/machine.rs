@@ -16,12 +16,12 @@ pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, 
     let machine = machine_of_hosts(&project)?;
     let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "the memdir executable".into(), source })?;
     let exe = on_path(&exe, machine.variables.get("PATH")).unwrap_or(exe);
-    Ok(Machine { exe: utf8("this program", &exe)?, global_args: before(settings, &machine.home)?, ..machine })
+    Ok(Machine { exe: utf8("memdir executable", &exe)?, global_args: before(settings, &machine.home)?, ..machine })
 }
 
 /// Describes where hosts keep their files, without this program: enough to read them.
 pub(crate) fn machine_of_hosts(project: &Project) -> Result<Machine, Failure> {
-    let home = user_home().ok_or_else(|| Failure::Settings { message: "no home directory found".into(), hint: "set HOME".into() })?;
+    let home = user_home().ok_or_else(|| Failure::Settings { message: "home directory not found".into(), hint: "set HOME".into() })?;
     let variables: BTreeMap<&'static str, String> =
         hosts::variables().filter_map(|name| variable(name).map(|value| (name, value))).collect();
     let main_checkout = project.git.as_deref().filter(|git| git.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
@@ -62,7 +62,7 @@ fn before(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
 /// A path as UTF-8, for the configuration files of hosts.
 fn utf8(what: &str, path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failure::Settings {
-        message: format!("path of {what} is not valid UTF-8: {}", path.display()),
+        message: format!("{what}: path {} is not valid UTF-8", path.display()),
         hint: "use another path, or a symbolic link to this one".into(),
     })
 }

@@ -46,7 +46,9 @@ fn read(path: &Path) -> Result<String, String> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error.to_string()),
-        Ok(meta) if !meta.is_file() || meta.len() > MAX_BYTES => return Err(format!("not a regular file of at most {MAX_BYTES} bytes")),
+        Ok(meta) if !meta.is_file() || meta.len() > MAX_BYTES => {
+            return Err(format!("expected a regular file of at most {MAX_BYTES} bytes"));
+        }
         Ok(_) => {}
     }
     fs::read_to_string(path).map_err(|error| error.to_string())
@@ -69,12 +71,14 @@ fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
             }
             ("enabled" | "read_only" | "ignored" | "mounts", _) => {
                 problems.push(format!(
-                    "skipped `{}`: expected {}",
+                    "ignored `{}`: expected {}",
                     key.get_ref(),
                     if key.get_ref() == "enabled" { "true or false" } else { "a list" }
                 ));
             }
-            (other, _) => problems.push(format!("skipped `{other}`: a repository can only set enabled, read_only, ignored and mounts")),
+            (other, _) => {
+                problems.push(format!("ignored `{other}`: a repository can only set `enabled`, `read_only`, `ignored` and `mounts`"));
+            }
         }
     }
     (out, problems)
@@ -92,7 +96,7 @@ fn without_bad_lines(text: &str, problems: &mut Vec<String>) -> String {
         let last = line.min(lines.len().saturating_sub(1));
         let Some(bad) = lines.iter_mut().take(last + 1).rev().find(|line| !line.is_empty()) else { break };
         *bad = "";
-        problems.push(format!("skipped line {}: {}", line + 1, error.message()));
+        problems.push(format!("ignored line {}: {}", line + 1, error.message()));
     }
     problems.push("ignored the whole file: too many invalid lines".into());
     String::new()
@@ -103,8 +107,8 @@ fn patterns<'a>(key: &str, list: impl Iterator<Item = &'a DeValue<'a>>, problems
     for one in list {
         match one {
             DeValue::String(pattern) if check_pattern(pattern).is_ok() => out.push(pattern.to_string()),
-            DeValue::String(pattern) => problems.push(format!("skipped {pattern:?} in {key}: invalid regular expression")),
-            _ => problems.push(format!("skipped an entry of {key}: not a string")),
+            DeValue::String(pattern) => problems.push(format!("ignored {pattern:?} in `{key}`: invalid regular expression")),
+            _ => problems.push(format!("ignored an entry of `{key}`: not a string")),
         }
     }
     out
@@ -116,11 +120,11 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
         _ => None,
     };
     let (Some(name), Some(path)) = (text("name"), text("path")) else {
-        return Err("skipped an entry in mounts: name and path are required".into());
+        return Err("ignored an entry of `mounts`: `name` and `path` are required".into());
     };
     // Expansion would give a repository access to paths outside of it.
     if path.starts_with('~') || path.contains("${") {
-        return Err(format!("ignored mount {name:?}: ~ and ${{VAR}} are not expanded for a repository"));
+        return Err(format!("ignored mount {name:?}: ~ and ${{VAR}} are not allowed in a repository's settings"));
     }
     // Only the user can set the other keys of a mount: access, links and journals.
     match MemoryPath::parse(name) {
@@ -144,13 +148,13 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "skipped `ignored`: expected a list",
+                "ignored `ignored`: expected a list",
                 "ignored mount \"../up\": invalid name or path",
-                "skipped an entry in mounts: name and path are required",
-                "skipped \"(\" in read_only: invalid regular expression",
-                "skipped \"(?x) a # \" in read_only: invalid regular expression",
-                "skipped an entry of read_only: not a string",
-                "skipped `run`: a repository can only set enabled, read_only, ignored and mounts",
+                "ignored an entry of `mounts`: `name` and `path` are required",
+                "ignored \"(\" in `read_only`: invalid regular expression",
+                "ignored \"(?x) a # \" in `read_only`: invalid regular expression",
+                "ignored an entry of `read_only`: not a string",
+                "ignored `run`: a repository can only set `enabled`, `read_only`, `ignored` and `mounts`",
             ]
         );
     }

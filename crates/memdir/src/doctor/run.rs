@@ -54,15 +54,16 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
         let lines = BufReader::new(output).lines().map_while(Result::ok);
         lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok()).try_for_each(|value| sender.send(value))
     });
-    let mut send =
-        |message: Value| writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("does not read its input: {e}"));
+    let mut send = |message: Value| {
+        writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("cannot write to its standard input: {e}"))
+    };
     let wait_for = |id: u64| loop {
         let left = TIMEOUT.checked_sub(watch.elapsed()).unwrap_or_default();
         match receiver.recv_timeout(left) {
             Ok(value) if value["id"] == id => return Ok(value),
             Ok(_) => {}
             Err(mpsc::RecvTimeoutError::Timeout) => return Err(format!("no response within {} s", TIMEOUT.as_secs())),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Err("ended without a response".to_owned()),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err("exited without a response".to_owned()),
         }
     };
     let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "memdir doctor", "version": "1" } });
@@ -71,7 +72,7 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
     send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }))?;
     let tools = wait_for(2)?;
-    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("does not list tools: {}", tools["error"]["message"]))?;
+    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("cannot list its tools: {}", tools["error"]["message"]))?;
     let is_loaded = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
     let is_needed = |tool: &&Value| ["memory_search", "memory_write"].iter().any(|name| tool["name"] == *name);
     let deferred = tools.iter().filter(is_needed).filter(|tool| !is_loaded(tool)).filter_map(|tool| tool["name"].as_str());

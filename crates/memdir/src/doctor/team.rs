@@ -28,7 +28,7 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
     };
     let url = remote_url(&entry).unwrap_or_default();
     let Ok(base) = team_client::server_url(url) else {
-        return DoctorFinding::bad(what, format!("{url:?} is not the URL of a server"), install("URL"));
+        return DoctorFinding::bad(what, format!("{url:?} is not a valid server URL"), install("URL"));
     };
     let (token, unset) = match variable_name(&entry) {
         None => (remote_header(&entry, "Authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned), None),
@@ -51,14 +51,16 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         }
         (TeamAccess::NeedsToken, None) => {
             let sign_in = host.remote.as_ref().map_or("sign in from the host", |remote| remote.sign_in);
-            DoctorFinding::note(what, format!("{base} can be reached; {} asks you to sign in", host.title), sign_in)
+            DoctorFinding::note(what, format!("{base} can be reached; sign in from {}", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => DoctorFinding::bad(
             what,
             format!("{base} does not accept the token: {why}"),
             format!("get another token, then {} --token-file FILE", install(&base)),
         ),
-        (TeamAccess::Unreachable(why), _) => DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network"),
+        (TeamAccess::Unreachable(why), _) => {
+            DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network connection")
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl HookCall<'_> {
     }
 }
 
-/// The text of the question: each candidate as data, with the exact calls that decide about it.
+/// The text of the question: each candidate as data, with the exact calls that accept or reject it.
 fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) -> String {
     let mut out = INTRO.trim_end().to_owned();
     for (number, entry) in asked.iter().enumerate() {
@@ -128,10 +128,10 @@ fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) 
 /// Why a candidate is proposed, in a few words.
 fn reason(kind: Option<CandidateKind>) -> &'static str {
     match kind {
-        Some(CandidateKind::Remember) => "the user asked to remember it",
+        Some(CandidateKind::Remember) => "the user asked you to remember it",
         Some(CandidateKind::Denied) => "the user stopped an action",
         Some(CandidateKind::Repeat) => "the user said it before",
-        Some(CandidateKind::Scar) => "a command failed and another one worked",
+        Some(CandidateKind::Scar) => "a command failed, then another one worked",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated | CandidateKind::Unused) | None => "proposed",
     }

@@ -74,7 +74,7 @@ fn memory_text(host: &Host, settings: &Settings, scope: &Scope, memdir: &Memdir,
 /// The sentence that says which of two memories the agent writes to.
 fn beside_own_memory(host: &Host, name: &str) -> String {
     let (title, write) = (host.title, prompt_section::tool_names(false).write);
-    format!("{title}'s own {name} is on as well: save with `{write}` only, and nothing to the {name}.")
+    format!("{title}'s own {name} is also on: save only with `{write}`, not to the {name}.")
 }
 
 /// The sentence about the memories of this repository that are left at its former place.

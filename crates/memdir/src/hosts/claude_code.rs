@@ -26,11 +26,11 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         more: r#"{"type":"http"}"#,
         variable: Some(remote_entry::braced),
-        sign_in: "Start a new session and sign in with /mcp.",
+        sign_in: "Start a new session and sign in with `/mcp`.",
         ..remote_entry::HTTP
     }),
     instructions: "CLAUDE.md",
-    next_step: "Start a new session; /mcp lists memdir.",
+    next_step: "Start a new session; `/mcp` lists memdir.",
     hooks: HOOKS,
     hook_output: claude_output,
     is_interactive: run_marks::claude_code,
@@ -160,7 +160,7 @@ fn auto_memory(machine: &Machine) -> OwnMemory {
 /// The auto memory, whose entrypoint and frontmatter follow memdir's own conventions. All worktrees of a repository share the memory
 /// of the main checkout.
 fn memory(machine: &Machine) -> Option<HostMemory> {
-    let title = "Claude Code's auto memory of this project";
+    let title = "Claude Code's auto memory for this project";
     if let Some(dir) = configured_dir(machine, InstallScope::Project) {
         return Some(HostMemory::for_project("claude", title, dir, json!({})));
     }

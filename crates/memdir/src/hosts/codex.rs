@@ -23,11 +23,11 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         headers_key: "http_headers",
         token_variable_key: Some("bearer_token_env_var"),
-        sign_in: "Sign in with: codex mcp login memdir-team",
+        sign_in: "Sign in with `codex mcp login memdir-team`.",
         ..remote_entry::HTTP
     }),
     instructions: "AGENTS.md",
-    next_step: "Start codex and trust memdir's hooks once, in /hooks; in a project also trust the project.",
+    next_step: "Start `codex` and trust memdir's hooks once in `/hooks`; in a project, also trust the project.",
     hooks: HOOKS,
     hook_output: claude_output,
     untrusted_hooks: Some(untrusted_hooks),
@@ -50,7 +50,7 @@ pub(super) const HOST: Host = Host {
         dir: |machine| home(machine).join("memories/extensions/memdir"),
         root: home,
         instructions: include_str!("codex.md"),
-        note: "Codex reads them when it consolidates its memories ([features] memories = true).",
+        note: "Codex reads them when it consolidates its memories (`[features] memories = true`).",
     }),
     ..BASE
 };

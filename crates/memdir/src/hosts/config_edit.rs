@@ -148,7 +148,7 @@ impl ConfigEdit {
             },
             ConfigEdit::Whole { text: wanted } => {
                 if !text.is_empty() && !text.starts_with(MARK) {
-                    return Err(EditError::new("the file exists and was not written by memdir").with_hint("move the file away"));
+                    return Err(EditError::new("the file exists and was not written by memdir").with_hint("move the file elsewhere"));
                 }
                 EditedText { text: wanted.clone(), created: Vec::new() }
             }
@@ -274,7 +274,7 @@ fn replaced_keys(existing: &Value, value: &Value) -> Value {
 fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, programs: &[String]) -> Result<EditedText, EditError> {
     let (Some(existing), Some(wanted)) = (get(format, text, path)?, value.as_object()) else { return set(format, text, path, value) };
     if !is_ours(&existing, value, programs) {
-        let error = EditError::new(format!("`{}` exists and does not start memdir", dotted(path)));
+        let error = EditError::new(format!("`{}` exists but does not start memdir", dotted(path)));
         return Err(error.with_hint("rename or remove this entry"));
     }
     let mut merged = existing.clone();

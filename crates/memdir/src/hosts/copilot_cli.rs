@@ -26,11 +26,11 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| Some(config(machine, scope)),
     remote: Some(RemoteEntry {
         more: r#"{"type":"http","tools":["*"]}"#,
-        sign_in: "Start copilot and sign in with /mcp.",
+        sign_in: "Start `copilot` and sign in with `/mcp`.",
         ..remote_entry::HTTP
     }),
     instructions: ".github/copilot-instructions.md",
-    next_step: "Start copilot; /mcp lists memdir.",
+    next_step: "Start `copilot`; `/mcp` lists memdir.",
     hooks: HOOKS,
     // Both programs read the same file of hooks; only VS Code names the event in the input.
     hook_output: |reply| if reply.input_event.is_some() { vscode_output(reply) } else { output(reply) },

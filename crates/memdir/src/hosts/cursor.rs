@@ -25,7 +25,7 @@ pub(super) const HOST: Host = Host {
     can_ask: true,
     tool_call,
     transcripts: Some(&memdir_chats::cursor::READER),
-    memory_advice: Some("kept by Cursor itself and not in a settings file; if it is on, turn it off in Settings > Rules"),
+    memory_advice: Some("controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules"),
     ..BASE
 };
 

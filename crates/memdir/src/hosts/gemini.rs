@@ -23,11 +23,11 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         url_key: "httpUrl",
         variable: Some(remote_entry::braced),
-        sign_in: "Start gemini and sign in with: /mcp auth memdir-team",
+        sign_in: "Start `gemini` and sign in with `/mcp auth memdir-team`.",
         ..remote_entry::HTTP
     }),
     instructions: "GEMINI.md",
-    next_step: "Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.",
+    next_step: "Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.",
     hooks: HOOKS,
     hook_output: output,
     // The message contains the text of the hook of the session's start.
@@ -137,6 +137,6 @@ fn memory(machine: &Machine) -> Option<HostMemory> {
     // The id becomes a part of a path, so nothing but a plain name is accepted.
     let is_name = !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
     let path = dir.join("tmp").join(is_name.then_some(id)?).join("memory");
-    let title = "Gemini CLI's private memory of this project";
+    let title = "Gemini CLI's private memory for this project";
     Some(HostMemory::for_project("gemini", title, path, json!({ "entrypoint": false })))
 }

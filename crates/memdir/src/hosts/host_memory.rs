@@ -42,7 +42,7 @@ impl HostMemory {
 pub(crate) enum MemoryChoice {
     /// Turn it off, so that memdir is the only memory
     Replace,
-    /// Make it use memdir's directory of this project
+    /// Make it use memdir's directory for this project
     Share,
     /// Keep it on together with memdir; the agent saves to memdir
     Both,

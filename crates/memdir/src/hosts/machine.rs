@@ -15,7 +15,7 @@ const SESSION_HOOK: &str = "--session-hook";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum InstallScope {
-    /// In all projects of the user
+    /// In all of the user's projects
     User,
     /// In this project only
     Project,

@@ -18,11 +18,11 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         more: r#"{"type":"remote","enabled":true}"#,
         variable: Some(remote_entry::opencode_env),
-        sign_in: "Sign in with: opencode mcp auth memdir-team",
+        sign_in: "Sign in with `opencode mcp auth memdir-team`.",
         ..remote_entry::HTTP
     }),
     instructions: "AGENTS.md",
-    next_step: "Start opencode; opencode mcp list shows memdir.",
+    next_step: "Start `opencode`; `opencode mcp list` shows memdir.",
     hooks: HOOKS,
     hook_output: output,
     plugin_command: Some(plugin_command),

@@ -18,7 +18,7 @@ pub(super) const HOST: Host = Host {
     remote: Some(RemoteEntry {
         more: r#"{"type":"http"}"#,
         variable: Some(remote_entry::env_braced),
-        sign_in: "Run \"MCP: List Servers\" in VS Code, start memdir-team and sign in.",
+        sign_in: "Run \"MCP: List Servers\" in VS Code, start `memdir-team` and sign in.",
         ..remote_entry::HTTP
     }),
     instructions: ".github/copilot-instructions.md, AGENTS.md",

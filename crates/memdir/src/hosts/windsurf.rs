@@ -22,6 +22,6 @@ pub(super) const HOST: Host = Host {
     }),
     instructions: ".windsurfrules",
     next_step: "Refresh the MCP servers in Windsurf's Cascade panel.",
-    memory_advice: Some("kept by Windsurf itself and not in a settings file; if it is on, turn it off in Settings > Cascade"),
+    memory_advice: Some("controlled in Windsurf, not by a settings file; if it is on, turn it off under Settings > Cascade"),
     ..BASE
 };

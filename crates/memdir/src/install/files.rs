@@ -32,7 +32,7 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, InstallError> {
             match target.symlink_metadata() {
                 Ok(meta) if meta.is_file() => Ok(target),
                 Ok(_) => {
-                    Err(InstallError::refused(path, format!("symbolic link to something that is not a regular file{}", link_target(path))))
+                    Err(InstallError::refused(path, format!("symbolic link that does not point to a regular file{}", link_target(path))))
                 }
                 Err(e) => Err(InstallError::io(path, "read metadata", &e)),
             }
@@ -141,7 +141,7 @@ fn back_up(file: &Path, text: &str, now: Timestamp) -> Result<PathBuf, InstallEr
             Err(e) => return Err(InstallError::io(&path, "write", &e)),
         }
     }
-    Err(InstallError::refused(file, "there are already 99 backups with this date"))
+    Err(InstallError::refused(file, "there are already 99 backups with this timestamp"))
 }
 
 fn create_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {

@@ -94,7 +94,7 @@ impl Receipts {
         let receipts: Receipts = serde_json::from_str(&text).map_err(|e| InstallError {
             path: path.clone(),
             reason: format!("invalid receipts: {e}"),
-            hint: "move the file away; `memdir uninstall HOST` then removes what it recognizes as memdir's".into(),
+            hint: "move the file elsewhere; `memdir uninstall HOST` then removes all entries that it recognizes as memdir's".into(),
         })?;
         if receipts.version > Self::VERSION {
             let reason = format!("format version {} is newer than this version of memdir supports", receipts.version);
@@ -262,7 +262,7 @@ pub(crate) fn lock(home: &Path) -> Result<FileLock, InstallError> {
     let path = file(home);
     FileLock::for_update(&path, LockWait::COMMAND).map_err(|e| match e.kind() {
         io::ErrorKind::WouldBlock => {
-            let hint = "run the command again; if it stays locked, look for a suspended process; no file was changed".into();
+            let hint = "run the command again; if the file stays locked, look for a suspended memdir process; no file was changed".into();
             InstallError { path, reason: format!("cannot lock: {e}"), hint }
         }
         _ => InstallError::io(&path, "lock", &e),

@@ -410,7 +410,7 @@ fn a_symbolic_link_to_a_special_file_is_refused() {
     for target in [pipe, dir] {
         std::os::unix::fs::symlink(&target, &link).unwrap();
         let error = apply(&world.request(host, InstallScope::User, &home), &world.config(host, InstallScope::User)).unwrap_err();
-        assert_eq!(error.reason, format!("symbolic link to something that is not a regular file (to {})", target.display()));
+        assert_eq!(error.reason, format!("symbolic link that does not point to a regular file (to {})", target.display()));
         assert!(target.symlink_metadata().is_ok_and(|meta| !meta.is_file()) && link.is_symlink());
         fs::remove_file(&link).unwrap();
     }
@@ -468,7 +468,7 @@ fn another_servers_entry_with_our_name_is_not_replaced() {
     fs::write(&file, "{\"mcpServers\":{\"memdir\":{\"url\":\"https://memory.example\"}}}").unwrap();
     let home = world.memdir_home();
     let error = apply(&world.request(host, InstallScope::User, &home), &world.config(host, InstallScope::User)).unwrap_err();
-    assert_eq!(error.reason, "`mcpServers.memdir` exists and does not start memdir");
+    assert_eq!(error.reason, "`mcpServers.memdir` exists but does not start memdir");
 }
 
 /// The exact content for each host's files, so that every change is reviewed.

@@ -73,7 +73,7 @@ impl Scope {
         }
         let own = self.mounts.iter().find(|placed| placed.mount.prefix.is_empty()).map(|placed| &placed.mount.root);
         if own.is_some_and(|own| own.join(first).exists() || own.join(format!("{first}.md")).exists()) {
-            return Some(format!("it would hide your memories at {first:?}"));
+            return Some(format!("it would hide your memories under {first:?}"));
         }
         let overlaps = |placed: &&super::Placed| {
             let other = real_path(&placed.mount.root);

@@ -82,7 +82,7 @@ impl TokenCallers {
         match &request.project {
             // A dialect serves the directory of another system.
             Some(_) if settings.dir.is_some() || !has_native => {
-                return refuse("this server serves a directory, not a project; omit Memdir-Project".into());
+                return refuse("this server serves a directory, not a project; omit the Memdir-Project header".into());
             }
             Some(named) if *named != scope.id => {
                 return refuse(format!("project {named:?} is not served here; this server serves {:?}", scope.id));
@@ -122,7 +122,7 @@ impl TokenCallers {
         filter.only.retain(exists);
         filter.without.retain(exists);
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(Failure::Usage { message: "no tools left to serve: memory_log is disabled".into(), hint: String::new() });
+            return Err(Failure::Usage { message: "no tools left to serve: `memory_log` is disabled".into(), hint: String::new() });
         }
         ToolCatalog::new(groups, &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }
@@ -135,7 +135,7 @@ pub(super) fn foreign_dialect(groups: &[String]) -> Option<&String> {
 
 /// The reason why a dialect cannot be served to callers.
 pub(super) fn no_callers(dialect: &str) -> String {
-    format!("dialect {dialect} cannot be served with tokens: it has one memory for all callers")
+    format!("dialect {dialect:?} cannot be served with tokens: it has one memory for all callers")
 }
 
 impl CallerDirectory for TokenCallers {
@@ -157,7 +157,7 @@ impl CallerDirectory for TokenCallers {
             let _ = writeln!(std::io::stderr(), "memdir: no token is accepted until the settings are corrected: {why}");
             *reported = Some(why);
         }
-        Err("the settings of this server are invalid, so no token can be checked; its operator must correct them".into())
+        Err("this server's settings are invalid, so tokens cannot be checked; ask its operator to correct them".into())
     }
 
     fn identify(&self, token: &str) -> Option<CallerId> {

@@ -57,7 +57,8 @@ fn remove_outdated_indexes(database: &Database, settings: &Settings) {
         loop {
             // What fails, such as while the database is restarted, is done the next time.
             if let Ok(removed @ 1..) = namespace_indexes::remove_outdated(&cache, &database) {
-                let _ = writeln!(std::io::stderr(), "memdir: removed {removed} indexes of namespaces that no longer exist");
+                let indexes = if removed == 1 { "1 index".to_owned() } else { format!("{removed} indexes") };
+                let _ = writeln!(std::io::stderr(), "memdir: removed {indexes} of namespaces that no longer exist");
             }
             thread::sleep(REMOVE_INDEXES_EVERY);
         }
@@ -84,7 +85,7 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
 pub(crate) fn database_failure(error: Error) -> Failure {
     match error {
         Error::Unavailable { .. } => {
-            Failure::Core { error, hint: Some("check DATABASE_URL or --database, and that the server is running") }
+            Failure::Core { error, hint: Some("check DATABASE_URL or --database, and make sure that PostgreSQL is running") }
         }
         other => other.into(),
     }

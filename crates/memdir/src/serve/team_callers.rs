@@ -74,7 +74,7 @@ impl TeamCallers {
         let known = self.registry().known(key);
         let found = TeamCaller::find(&self.database, key, known).await;
         // The caller does not see where the database is.
-        let found = found.map_err(|_| "the database cannot be reached, so no token can be checked".to_owned())?;
+        let found = found.map_err(|_| "the database cannot be reached, so tokens cannot be checked".to_owned())?;
         Ok(self.registry().update(key, found, checked))
     }
 
@@ -114,7 +114,7 @@ impl TeamCallers {
         filter.without.retain(exists);
         let refuse = |message: String| Failure::Usage { message, hint: String::new() };
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(refuse("no tools left to serve: memory_log is disabled".into()));
+            return Err(refuse("no tools left to serve: `memory_log` is disabled".into()));
         }
         let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
         Ok(catalog.for_actor(actor))
@@ -152,7 +152,7 @@ impl CallerDirectory for TeamCallers {
         Box::pin(async move {
             let identity = &token.identity;
             let Some(tenant) = identity.tenant.clone() else {
-                return Ok(Err("the server does not know your tenant; its operator must set oauth.tenant or oauth.tenant_claim".into()));
+                return Ok(Err("your tenant is unknown; ask the operator of this server to set oauth.tenant or oauth.tenant_claim".into()));
             };
             if let Err(error) = space::person(&identity.person) {
                 return Ok(Err(error.to_string()));
@@ -161,7 +161,7 @@ impl CallerDirectory for TeamCallers {
             let key = CallerKey::Person { tenant, person: identity.person.clone(), connection: connection.into() };
             let Some(id) = self.look_up(&key).await? else {
                 return Ok(Err(format!(
-                    "{:?} is not a person of this server; its operator can add people with: memdir admin person add NAME --tenant TENANT",
+                    "{:?} is not registered on this server; ask its operator to run: memdir admin person add NAME --tenant TENANT",
                     identity.person
                 )));
             };

@@ -150,9 +150,9 @@ fn a_worktree_uses_claude_codes_memory_of_its_repository() {
     let slug: String = shop.to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     put(&home, &format!(".claude/projects/{slug}/memory/deploy.md"), "Deploy on Tuesdays.\n");
     let found = || String::from_utf8(home.bare(&["adopt"]).current_dir(home.path("tree")).output().unwrap().stdout).unwrap();
-    assert!(found().starts_with("Claude Code's auto memory of this project: 1 file in"), "{}", found());
+    assert!(found().starts_with("Claude Code's auto memory for this project: 1 file in"), "{}", found());
     home.configure("worktrees = \"separate\"\n");
-    assert!(found().starts_with("Claude Code's auto memory of this project: 1 file in"), "{}", found());
+    assert!(found().starts_with("Claude Code's auto memory for this project: 1 file in"), "{}", found());
     put(&home, "elsewhere/a.md", "A.\n");
     put(&home, ".claude/settings.json", "{ \"autoMemoryDirectory\": \"~/elsewhere\" } // mine\n");
     assert!(found().starts_with(&format!("Claude Code's auto memory: 1 file in {}", home.path("elsewhere").display())), "{}", found());

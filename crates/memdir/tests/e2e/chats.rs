@@ -57,7 +57,7 @@ fn while_memory_is_off_no_conversation_is_read() {
     let home = on();
     let switches = [
         ("MEMDIR_DISABLE", "1", "MEMDIR_DISABLE=1".to_owned()),
-        ("MEMDIR_PROJECT", "shut", format!("enabled = false for the project shut in {}", home.path("home/config.toml").display())),
+        ("MEMDIR_PROJECT", "shut", format!("enabled = false for project shut in {}", home.path("home/config.toml").display())),
     ];
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     fs::write(home.path("home/config.toml"), settings + "\n[[projects]]\nid = \"shut\"\nenabled = false\n").unwrap();

@@ -546,7 +546,7 @@ fn an_invalid_file_is_an_error_with_line_and_hint() {
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nacess = \"read-only\"\n");
     assert_snapshot!(home.run(&["list"]), @"
     -- stderr
-    note: [HOME]/home/config.toml:4:1: unknown setting mounts.acess; did you mean mounts.access?
+    note: [HOME]/home/config.toml:4:1: unknown setting `mounts.acess`; did you mean `mounts.access`?
     ");
     home.configure("[[mounts]]\nname = \"a\"\npath = \"../a\"\nignored = [\"(\"]\n");
     assert_snapshot!(home.run_bare(&["list"]), @r#"
@@ -880,7 +880,7 @@ fn an_invalid_key_or_value_changes_nothing() {
     assert_snapshot!(home.run(&["config", "set", "log", "true"]), @"
     -- stderr
     error: [HOME]/home/config.toml: string values must be quoted, expected literal string
-    hint: fix the syntax error, then run the command again
+    hint: fix the syntax error with: memdir config edit
     -- exit 3
     ");
 }
@@ -914,7 +914,7 @@ fn the_file_is_edited_in_the_editor_and_an_invalid_text_is_kept() {
     let changed = "sh -c 'echo log = true >> \"$1\"; echo enabled = true >> \"$MEMDIR_HOME/config.toml\"' x";
     assert_snapshot!(edit(changed, &["config", "edit"]), @"
     -- stderr
-    error: cannot write [HOME]/home/config.toml: another program has just changed it
+    error: cannot write [HOME]/home/config.toml: another program has just changed the file
     hint: your text is in [HOME]/home/edits/config.toml; continue with: memdir config edit --draft [HOME]/home/edits/config.toml
     -- exit 4
     ");

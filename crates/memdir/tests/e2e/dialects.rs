@@ -222,7 +222,10 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
         "invalid prefix: this server serves none of the requested names"
     );
     assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in a mount of this space");
-    assert_eq!(get(&[("Memdir-Project", "shop")], "memory/pub/a.md"), "this server serves a directory, not a project; omit Memdir-Project");
+    assert_eq!(
+        get(&[("Memdir-Project", "shop")], "memory/pub/a.md"),
+        "this server serves a directory, not a project; omit the Memdir-Project header"
+    );
 }
 
 #[test]
@@ -249,7 +252,7 @@ fn options_that_a_dialect_does_not_have_are_refused() {
     let home = Home::new();
     assert_snapshot!(home.run(&["--agent", "reviewer", "mcp", "--dialect", "serena,koding"]), @"
     -- stderr
-    error: --agent has no effect with the dialect serena: it serves the directory of another system
+    error: --agent has no effect with --dialect serena, which serves another memory system's directory
     hint: omit --agent; select a directory with --dir, or a part of it with --only
     -- exit 2
     ");

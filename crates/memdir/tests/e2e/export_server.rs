@@ -145,8 +145,8 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     ");
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @r#"
     -- stderr
-    error: "http://memory.example.org" is not the URL of a server
-    hint: use an https URL such as https://memory.example.org; http is allowed only for this machine
+    error: "http://memory.example.org" is not a valid server URL
+    hint: use an https URL such as https://memory.example.org; http is allowed only for loopback
     -- exit 2
     "#);
     let url = team.url();

@@ -24,20 +24,20 @@ fn help_lists_every_command_and_exit_status() {
 
     Memories:
       init         Create a memory directory with an entrypoint
-      get          Print lines of a memory
+      get          Print lines from a memory
       path         Print the path of a memory's file
       log          Append an entry to today's log
       import       Import memories from files and other programs
       export       Export memories as one file, or copy them to or from a team server
-      ui           Open a page in the browser to see, search and correct memories
+      ui           Open a web page to view, search and correct memories
       view         Export memories as one self-contained HTML file
 
     Search and recall:
-      recall       Select the memories relevant to a message, or the tripwires of an action
-      replay       Run past conversations against today's memory
+      recall       Select the memories relevant to a message, or the tripwires that an action triggers
+      replay       Replay past conversations against the current memory
       inbox        List proposed memories with their evidence, and accept, merge or reject them
-      rules        List the rules (`when:`) of memories; accept or reject them
-      cues         List memories without cues, and set the cues of many in one change
+      rules        List the rules (`when:`) in memories, and accept or reject them
+      cues         List memories without cues, or set the cues of many memories in one change
       prompt       Print the memory section of a system prompt
       chats        List, import and export past conversations with agents
 
@@ -45,23 +45,23 @@ fn help_lists_every_command_and_exit_status() {
       redo         Redo an undone change
       diff         Show the differences between two versions of a memory
       restore      Restore an earlier version of a memory, even if it was deleted
-      forget       Forget a fact everywhere: memories, history, conversations, index, caches
+      forget       Forget a fact everywhere: in memories, history, conversations, the index and caches
 
     Agents and hosts:
       install      Install memdir's tools and hooks in agent programs
       uninstall    Remove memdir's tools and hooks from agent programs
       doctor       Check installations, directories and journals
-      adopt        Mount the memories of other programs in place
+      adopt        Mount other programs' memories in place
 
     Maintenance:
-      where        Show which memories are in effect here, and why
+      where        Show which mounts are used in this directory, and why
       status       Show the mounts, the number of memories and the last change
       projects     List projects; adopt, merge or rename their memories
-      config       Show the settings and where they come from, or change them
+      config       Show the settings with their origins, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
-      dream        Tidy the memory: make a plan, read and edit it, apply it, undo it as a whole
-      verify       Check the references of a memory and mark it as verified today
+      dream        Tidy the memory with a plan that you can review, edit, apply and undo as a whole
+      verify       Check the references in a memory and mark it as verified today
       test         Run the memory tests in memory.tests.md
       entrypoint   Check that the entrypoint lists every memory
       index        Update the search index
@@ -71,8 +71,8 @@ fn help_lists_every_command_and_exit_status() {
       mcp          Serve memories over the Model Context Protocol
       dialects     List the memory systems that `memdir mcp --dialect` emulates
       token        Manage bearer tokens for HTTP clients
-      serve        Serve the memories of a team from a PostgreSQL database
-      admin        Manage the database, tenants, people and tokens of a team server
+      serve        Serve a team's memories from a PostgreSQL database
+      admin        Manage a team server's database, tenants, people and tokens
       review       Review proposed changes on a team server
 
     Development:
@@ -80,25 +80,24 @@ fn help_lists_every_command_and_exit_status() {
       bench        Run benchmarks and stress tests
       man          Print the manual page, or write all manual pages to a directory
       completions  Print a shell completion script
-      help         Print the help of memdir or of a command
+      help         Print help for memdir or a command
 
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
-          --json                 Print JSON, also for errors
+          --json                 Print output and errors as JSON
           --actor <NAME>         Name recorded in the history [env: USER, LOGNAME] [default: cli]
-          --home <PATH>          Directory of memories, journals and settings [env: MEMDIR_HOME]
+          --home <PATH>          Directory for memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
-          --project <ID>         Id of the project [env: MEMDIR_PROJECT] [default: from the current
-                                 directory]
-          --agent <NAME>         Also mount the memory of this agent as agent/NAME [env: MEMDIR_AGENT]
+          --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
+          --agent <NAME>         Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
           --agent-scope <SCOPE>  Scope of the agent's memory: user, project or local [default: user]
-          --only <PREFIX>        Restrict access to these prefixes
+          --only <PREFIX>        Restrict access to memories under these prefixes
       -h, --help                 Print help
       -V, --version              Print version
 
     Standard input:
-      A text or file that is `-` is read from standard input, once per command. A final line ending is
-      removed from a text, except in `memdir write`; files are read as they are.
+      A text or file given as `-` is read from standard input, at most once per command. The final
+      newline of a text is removed, except in `memdir write`; files are read unchanged.
 
     Exit status:
       0  success
@@ -141,7 +140,7 @@ fn every_command_is_listed_once_and_explains_itself() {
         let about = own.lines().next().unwrap();
         assert!(help.contains(&format!("  {name:<11}  {about}")), "{name}: {own}");
         assert!(own.contains(&format!("Usage: memdir {name}")), "{own}");
-        assert!(own.contains("\nGlobal options: see memdir --help\n"), "{own}");
+        assert!(own.contains("\nGlobal options: see `memdir --help`\n"), "{own}");
         assert!(!own.contains("--agent-scope <") && !own.contains("--json  "), "the global options are listed once: {own}");
         assert!(own.contains("\nExamples:\n  "), "{own}");
     }
@@ -155,7 +154,7 @@ fn nested_commands_have_help_too() {
     let home = Home::new();
     for words in [["chats", "sync"], ["projects", "adopt"], ["token", "add"], ["bench", "torture"]] {
         let help = home.run(&[words[0], words[1], "-h"]);
-        assert!(help.contains("\nGlobal options: see memdir --help\n") && help.contains("\nExamples:\n  memdir "), "{help}");
+        assert!(help.contains("\nGlobal options: see `memdir --help`\n") && help.contains("\nExamples:\n  memdir "), "{help}");
     }
     assert!(home.run(&["chats", "-h"]).contains("--project <DIR|ID>"), "an option of its own, not the global one");
 }
@@ -169,21 +168,21 @@ fn a_command_shows_an_example() {
 
     Arguments:
       <NAME>  Name of the memory
-      [OLD]   Text to replace (`-` for standard input); must occur exactly once unless --all
+      [OLD]   Text to replace (`-` for standard input); must occur exactly once unless --all is given
       [NEW]   Replacement text (`-` for standard input)
 
     Options:
           --old-file <FILE>       Read OLD from a file (`-` for standard input)
           --new-file <FILE>       Read NEW from a file (`-` for standard input)
-          --regex                 Treat OLD as a regular expression with look-around; $!1 in NEW is the
-                                  first group
+          --regex                 Treat OLD as a regular expression with look-around; `$!1` in NEW is
+                                  the first capture group
           --all                   Replace all occurrences
-          --draft <FILE>          Edit this text in the editor, such as one that could not be saved,
+          --draft <FILE>          Start from the text in this file, such as one that could not be saved,
                                   instead of the memory's text
-          --if-version <VERSION>  Fail unless the memory has this version, or a version with this prefix
+          --if-version <VERSION>  Fail unless the memory's version equals VERSION or begins with it
       -h, --help                  Print help (see more with '--help')
 
-    Global options: see memdir --help
+    Global options: see `memdir --help`
 
     Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
     returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
@@ -300,18 +299,18 @@ fn common_commands_have_the_names_of_other_programs() {
     Aliases: ls
 
     Arguments:
-      [TOPIC]  List only names under this topic
+      [TOPIC]  List only memories under this topic
 
     Options:
           --type <TYPE>    List only memories of this type: user, feedback, project or reference
           --newer <DAYS>   List only memories verified or changed in the last DAYS days
           --older <DAYS>   List only memories at least DAYS days old
           --min-bytes <N>  List only memories of at least N bytes
-          --tree           Print a tree of topics
-      -l, --long           Print type, size, age and description
+          --tree           Print the memories as a tree of topics
+      -l, --long           Print the type, size, age and description of each memory
       -h, --help           Print help
 
-    Global options: see memdir --help
+    Global options: see `memdir --help`
 
     Examples:
       memdir list

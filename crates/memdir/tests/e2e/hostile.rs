@@ -108,7 +108,7 @@ fn mounts_of_a_repository_do_not_shadow_other_memories() {
     docs/mine
     notes/mine
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories at "notes"
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "notes": it would hide your memories under "notes"
     note: [HOME]/shop/.memdir/config.toml: ignored mount "user/x": a repository cannot use the prefix user/
     note: [HOME]/shop/.memdir/config.toml: ignored mount "User": a repository cannot use the prefix User/
     note: [HOME]/shop/.memdir/config.toml: ignored mount "global": a repository cannot use the prefix global/
@@ -202,8 +202,8 @@ fn mounts_of_a_repository_expand_neither_the_home_nor_variables() {
     fs::write(home.path("shop/.memdir/config.toml"), mounts).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @r#"
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "keys": ~ and ${VAR} are not expanded for a repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "env": ~ and ${VAR} are not expanded for a repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "keys": ~ and ${VAR} are not allowed in a repository's settings
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "env": ~ and ${VAR} are not allowed in a repository's settings
     "#);
     let output = run_in(&home, "shop", &["where"]);
     assert!(!output.contains("keys/") && !output.contains("env/"), "{output}");

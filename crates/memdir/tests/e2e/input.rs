@@ -37,7 +37,7 @@ fn standard_input_is_read_once() {
     assert_snapshot!(home.run_with(&["edit", "a", "-", "-"], "x\n"), @"
     -- stderr
     error: standard input can be read only once, but `-` is given 2 times
-    hint: give the other texts as arguments, or in files
+    hint: pass the other texts as arguments, or in files
     -- exit 2
     ");
     for args in [

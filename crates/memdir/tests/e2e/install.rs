@@ -550,7 +550,7 @@ fn claude_code_gets_one_command_line_that_every_version_runs() {
             serde_json::json!({ "type": "command", "command": env!("CARGO_BIN_EXE_memdir"), "args": args, "timeout": 10 });
     });
     let shown = report(&home, &["doctor", "claude-code"]);
-    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores: it runs memdir without a command\n";
+    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores, so that memdir runs without a command\n";
     assert!(shown.contains(bad) && shown.ends_with("-- exit 1\n"), "{shown}");
     assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
     assert_eq!(json(&home, ".claude/settings.json"), installed);
@@ -566,7 +566,10 @@ fn a_section_that_every_session_gets_twice_is_reported() {
         let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
         assert_eq!((output.status.code(), shown.matches("bad").count()), (Some(1), 1), "{host}: {shown}");
         assert!(shown.contains("bad memory section: added 2 times to each session, by [HOME]/"), "{host}: {shown}");
-        assert!(shown.contains(&format!("keep one of them, for example: memdir uninstall {host} --scope project")), "{host}: {shown}");
+        assert!(
+            shown.contains(&format!("remove all but one, for example with: memdir uninstall {host} --scope project")),
+            "{host}: {shown}"
+        );
         home.bare(&["uninstall", host, "--scope", "project"]).output().unwrap();
         assert_eq!(home.bare(&["doctor", host]).output().unwrap().status.code(), Some(0), "{host}");
     }
@@ -633,7 +636,7 @@ fn a_moved_repository_is_named_with_the_command_that_reconnects_it() {
     insta::assert_snapshot!(run_in("market", &[]), @"
     0 memories in [HOME]/home/projects/market-[ID]
     user/  0 memories in [HOME]/home/user
-    this project was moved: 1 memory from [HOME]/shop not used here; reconnect with: memdir projects adopt shop-[ID]
+    this project was moved: 1 memory from [HOME]/shop is not used here; reconnect with: memdir projects adopt shop-[ID]
     next: memdir write NAME TEXT, memdir demo, memdir --help
     ");
     insta::assert_snapshot!(run_in("market", &["doctor"]), @"
@@ -677,5 +680,5 @@ fn search_and_write_are_never_deferred() {
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     edit(&home, ".claude.json", |value| value["mcpServers"]["memdir"]["command"] = old.to_str().unwrap().into());
     let shown = report(&home, &["doctor", "claude-code"]);
-    assert!(shown.contains("lets Claude Code defer memory_search, memory_write: the model sees only their names\n"), "{shown}");
+    assert!(shown.contains("lets Claude Code defer memory_search and memory_write, so that the model sees only their names\n"), "{shown}");
 }

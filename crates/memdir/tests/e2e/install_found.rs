@@ -48,12 +48,12 @@ fn install_prints_what_it_found_with_a_command_for_each() {
     let found = regex::Regex::new(r"projects/[-A-Za-z0-9]+/memory").unwrap().replace_all(found, "projects/[SLUG]/memory");
     insta::assert_snapshot!(found, @"
       2 conversations of Claude Code: memdir chats on
-      2 memories (Claude Code's auto memory of this project): memdir adopt claude
+      2 memories (Claude Code's auto memory for this project): memdir adopt claude
       2 observations and 0 session summaries in claude-mem: memdir import claude-mem [HOME]/.claude-mem/claude-mem.db
       1 note in basic-memory: memdir import basic-memory [HOME]/basic-memory
       1 dead reference in memories: memdir --home [HOME]/home check
-      1 dead reference in memories (Claude Code's auto memory of this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
-      1 secret in memories (Claude Code's auto memory of this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
+      1 dead reference in memories (Claude Code's auto memory for this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
+      1 secret in memories (Claude Code's auto memory for this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: Claude Code's own auto memory is still on; choose with: memdir install claude-code --auto-memory replace|share|both

@@ -70,7 +70,7 @@ fn every_host_is_connected_checked_and_disconnected_without_a_trace() {
         succeed(&home, &["install", host, "--server", &url]);
         let [(level, seen)] = &doctor(&home)[..] else { panic!("{host}") };
         assert!(
-            level == "note" && seen.starts_with(&format!("{url} can be reached; ")) && seen.ends_with(" asks you to sign in"),
+            level == "note" && seen.starts_with(&format!("{url} can be reached; ")) && seen.contains("; sign in from "),
             "{host}: {seen}"
         );
         succeed(&home, &["uninstall", "--all"]);
@@ -96,7 +96,7 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     insta::assert_snapshot!(install(&["--scope", "project", "--token-env", "TEAM_TOKEN"]), @"
     Claude Code (project): done
       [HOME]/work/.mcp.json created
-      Set TEAM_TOKEN to your token in Claude Code's environment. Start a new session; /mcp lists memdir.
+      Set TEAM_TOKEN to your token in Claude Code's environment. Start a new session; `/mcp` lists memdir.
     ");
     insta::assert_snapshot!(fs::read_to_string(home.path("work/.mcp.json")).unwrap().replace(&url, "[URL]"), @r#"
     {
@@ -135,8 +135,8 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     ");
     insta::assert_snapshot!(install(&["codex", "--server", "http://memory.example.org"]), @r#"
     -- stderr
-    error: "http://memory.example.org" is not the URL of a server
-    hint: use an https URL such as https://memory.example.org; http is allowed only for this machine
+    error: "http://memory.example.org" is not a valid server URL
+    hint: use an https URL such as https://memory.example.org; http is allowed only for loopback
     -- exit 2
     "#);
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-env", "a b"]), @r#"

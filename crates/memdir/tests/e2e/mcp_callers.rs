@@ -219,7 +219,7 @@ fn a_switch_applies_to_callers_at_the_start_and_while_the_server_runs() {
         let reply = ask(&web, token, headers, "memory_read", json!({}));
         (reply.status, if reply.status == 200 { String::new() } else { reply.body })
     };
-    let by_project = (403, "memory is off: enabled = false for the project shop in the server's settings".to_owned());
+    let by_project = (403, "memory is off: enabled = false for project shop in the server's settings".to_owned());
     let on = (200, String::new());
     assert_eq!(status_and_body(&ada, &[]), by_project);
     assert_eq!(status_and_body(&bob, &[("Memdir-Project", "shop")]), by_project);

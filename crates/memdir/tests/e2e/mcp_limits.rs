@@ -254,7 +254,7 @@ fn no_token_is_accepted_while_the_settings_are_invalid() {
     let valid = std::fs::read_to_string(home.path("home/config.toml")).unwrap();
     // The operator removes the token and makes a mistake elsewhere.
     home.configure("[[token]\n");
-    let why = "the settings of this server are invalid, so no token can be checked; its operator must correct them";
+    let why = "this server's settings are invalid, so tokens cannot be checked; ask its operator to correct them";
     let refused = ask(&web, &ada, &[], "memory_read", json!({}));
     assert_eq!((refused.status, refused.body.as_str(), refused.header("retry-after")), (503, why, Some("1")));
     let bearer = format!("Bearer {ada}");

@@ -69,7 +69,7 @@ fn a_served_dialect_is_not_open_to_callers_added_later() {
     assert_eq!(bare(&open, &[], "list_memories", json!({})).status, 401);
     for web in [&open, &owned] {
         let result = ask(web, &ada, &[], "list_memories", json!({}));
-        let why = "dialect serena cannot be served with tokens: it has one memory for all callers";
+        let why = "dialect \"serena\" cannot be served with tokens: it has one memory for all callers";
         assert_eq!((result.status, result.body.as_str()), (403, why));
     }
     assert_eq!(ask(&owned, OWNER, &[], "list_memories", json!({})).status, 200);
@@ -87,7 +87,7 @@ fn a_switch_applies_to_a_running_server() {
     assert!(text(&bare(&web, &[], "memory_read", read.clone())).contains("tabs"));
     home.configure("enabled = false\n");
     let off = format!(
-        "memory is off: enabled = false in {}; see the memories in effect with: memdir where",
+        "memory is off: enabled = false in {}; see which settings turn memory off with: memdir where",
         home.path("home/config.toml").display()
     );
     let off = off.as_str();
@@ -126,7 +126,7 @@ fn the_switches_of_a_project_and_a_repository_apply_to_a_running_server() {
     };
     assert_eq!(switch(&mut talk), "on");
     home.configure("[[projects]]\nid = \"tides\"\nenabled = false\n");
-    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for the project tides in [HOME]/home/config.toml;"));
+    assert!(switch(&mut talk).starts_with("memory is off: enabled = false for project tides in [HOME]/home/config.toml;"));
     home.configure("");
     assert_eq!(switch(&mut talk), "on");
     std::fs::write(at.join(".memdir/config.toml"), "enabled = false\n").unwrap();
@@ -171,7 +171,10 @@ fn the_owner_can_narrow_a_session_by_headers() {
     assert_eq!(ask(&part, "", &[("Memdir-Only", "user")], "memory_read", json!({})).status, 403);
     let dir = Web::start(&home, &[]);
     let refused = ask(&dir, "", &[("Memdir-Project", "shop")], "memory_read", json!({}));
-    assert_eq!((refused.status, refused.body.as_str()), (403, "this server serves a directory, not a project; omit Memdir-Project"));
+    assert_eq!(
+        (refused.status, refused.body.as_str()),
+        (403, "this server serves a directory, not a project; omit the Memdir-Project header")
+    );
     home.configure("enabled = false\n");
     assert!(call_text(&open, "", &[("Memdir-Only", "notes")], "memory_read", json!({})).starts_with("memory is off: "));
 }

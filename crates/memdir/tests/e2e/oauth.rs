@@ -206,13 +206,13 @@ fn settings_that_would_send_tokens_in_plain_text_are_an_error() {
     insta::assert_snapshot!(start("http://login.example.org", RESOURCE), @r#"
     -- stderr
     error: oauth.issuer "http://login.example.org" is not valid: use an https URL without a query; http is allowed only for loopback addresses
-    hint: correct the table [oauth] with: memdir config edit
+    hint: correct the [oauth] table with: memdir config edit
     -- exit 3
     "#);
     insta::assert_snapshot!(start("https://login.example.org", "memory.example.org"), @r#"
     -- stderr
     error: oauth.resource "memory.example.org" is not valid: use an https URL without a query; http is allowed only for loopback addresses
-    hint: correct the table [oauth] with: memdir config edit
+    hint: correct the [oauth] table with: memdir config edit
     -- exit 3
     "#);
 }

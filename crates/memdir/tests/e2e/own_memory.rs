@@ -76,7 +76,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     Claude Code (user): done
       [HOME]/.claude.json created
       [HOME]/.claude/settings.json changed, backup: settings.json.[BACKUP]
-      Start a new session; /mcp lists memdir.
+      Start a new session; `/mcp` lists memdir.
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
@@ -108,7 +108,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     let undone = home.run_bare(&["undo"]);
     assert!(undone.starts_with("undid ") && list(&home).is_empty(), "one change: {undone}");
     assert_snapshot!(run(&home, &["doctor"]).lines().filter(|line| line.contains("note") || line.contains("import the directory with")).collect::<Vec<_>>().join("\n"), @"
-    note Claude Code's auto memory of this project: 2 memories in [HOME]/[CLAUDE], neither in memdir nor read by Claude Code
+    note Claude Code's auto memory for this project: 2 memories in [HOME]/[CLAUDE], neither in memdir nor read by Claude Code
         import the directory with: memdir import [HOME]/[CLAUDE]
     ");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
@@ -148,7 +148,7 @@ fn share_points_the_auto_memory_at_this_projects_directory() {
       [HOME]/.claude.json created
       [HOME]/.claude/settings.json changed, backup: settings.json.[BACKUP]
       [HOME]/work/.claude/settings.local.json changed, backup: settings.local.json.[BACKUP]
-      Start a new session; /mcp lists memdir.
+      Start a new session; `/mcp` lists memdir.
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
@@ -186,7 +186,7 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
     Claude Code (user): done
       [HOME]/.claude.json created
       [HOME]/.claude/settings.json changed, backup: settings.json.[BACKUP]
-      Start a new session; /mcp lists memdir.
+      Start a new session; `/mcp` lists memdir.
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
@@ -357,7 +357,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     assert_snapshot!(run(&home, &["install", "cursor", "--auto-memory", "replace"]), @"
     -- stderr
     error: Cursor has no setting for its own memory
-    hint: kept by Cursor itself and not in a settings file; if it is on, turn it off in Settings > Rules; no file was changed
+    hint: controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules; no file was changed
     -- exit 2
     ");
     assert_snapshot!(run(&home, &["install", "zed", "--auto-memory", "both"]), @"
@@ -371,10 +371,10 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     Codex CLI (user): done
       [HOME]/.codex/config.toml changed, backup: config.toml.[BACKUP]
       [HOME]/.codex/hooks.json created
-      Start codex and trust memdir's hooks once, in /hooks; in a project also trust the project.
+      Start `codex` and trust memdir's hooks once in `/hooks`; in a project, also trust the project.
     Gemini CLI (user): done
       [HOME]/.gemini/settings.json changed, backup: settings.json.[BACKUP]
-      Start gemini; /mcp and /hooks list memdir. In a project, trust the folder first.
+      Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 1 memory from [HOME]/.codex/memories (undo: memdir undo [ID])
@@ -404,9 +404,9 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     home.bare(&["install", "codex", "gemini", "cursor", "windsurf"]).output().unwrap();
     assert_snapshot!(own(&home), @"
     ok  its own memories: off by default
-    ok  its own memory: kept by Cursor itself and not in a settings file; if it is on, turn it off in Settings > Rules
+    ok  its own memory: controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules
     ok  its own auto memory: off by default
-    ok  its own memory: kept by Windsurf itself and not in a settings file; if it is on, turn it off in Settings > Cascade
+    ok  its own memory: controlled in Windsurf, not by a settings file; if it is on, turn it off under Settings > Cascade
     ");
     // Gemini CLI reads its private memory whatever the settings are.
     let projects = json!({ "projects": { home.path("work").to_str().unwrap(): "work" } });
@@ -526,7 +526,7 @@ fn in_replace_mode_the_switch_of_claude_code_is_about_its_own_memory() {
 fn beside_another_memory_the_agent_reads_which_one_to_save_to() {
     let home = machine();
     home.bare(&["install", "claude-code", "--auto-memory", "both"]).output().unwrap();
-    let sentence = "Claude Code's own auto memory is on as well: save with `memory_write` only, and nothing to the auto memory.\n";
+    let sentence = "Claude Code's own auto memory is also on: save only with `memory_write`, not to the auto memory.\n";
     let text = session(&home, "session-start", None);
     assert_eq!(text.matches(sentence).count(), 1, "{text}");
     let text = session(&home, "session-start", Some("1"));

@@ -124,7 +124,7 @@ fn a_server_is_ready_until_its_settings_are_invalid() {
             break reply;
         }
     };
-    assert!(not_ready.0 == 503 && not_ready.1.starts_with("not ready: the settings of this server are invalid"), "{not_ready:?}");
+    assert!(not_ready.0 == 503 && not_ready.1.starts_with("not ready: this server's settings are invalid"), "{not_ready:?}");
     assert_eq!(ask("/healthz").0, 200);
 }
 

@@ -120,13 +120,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -136,35 +136,35 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("maybe", &["list"]), @r#"
     -- stderr
     error: invalid value "maybe" for MEMDIR_DISABLE
-    hint: set it to 1 or 0
+    hint: set MEMDIR_DISABLE to 1 or 0
     -- exit 3
     "#);
     home.configure("enabled = false\n");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
     home.configure(&format!("[[projects]]\nid = \"{}\"\nenabled = false\n", id_in(&home, "shop")));
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
-    error: memory is off: enabled = false for the project shop-[HASH] in [HOME]/home/config.toml
-    hint: see the memories in effect with: memdir where
+    error: memory is off: enabled = false for project shop-[HASH] in [HOME]/home/config.toml
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
     let json = home.bare(&["where", "--json"]).current_dir(home.path("shop")).output().unwrap();
     let printed: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(printed["enabled"], false);
-    assert!(printed["off_by"].as_str().unwrap().starts_with("enabled = false for the project shop-"), "{printed}");
+    assert!(printed["off_by"].as_str().unwrap().starts_with("enabled = false for project shop-"), "{printed}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     docs/guide
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not expanded for a repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not allowed in a repository's settings
     note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is outside the repository
     note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is outside the repository
     note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is outside the repository
@@ -196,13 +196,13 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     team/fixed
     -- stderr
-    note: [HOME]/shop/.memdir/config.toml: skipped `run`: a repository can only set enabled, read_only, ignored and mounts
+    note: [HOME]/shop/.memdir/config.toml: ignored `run`: a repository can only set `enabled`, `read_only`, `ignored` and `mounts`
     ");
     fs::write(home.path("shop/.memdir/config.toml"), "enabled = false\n").unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: see the memories in effect with: memdir where
+    hint: see which settings turn memory off with: memdir where
     -- exit 3
     ");
 }
@@ -524,13 +524,13 @@ fn the_memory_of_an_agent_needs_agent() {
     let home = Home::new();
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @r#"
     -- stderr
-    error: cannot write "agent/reviewer/a": the memory of an agent is only available with --agent NAME
+    error: cannot write "agent/reviewer/a": an agent's memory is available only with --agent NAME
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @r#"
     -- stderr
-    error: cannot write "agent/reviewer/a": the memory of an agent is only available with --agent NAME
+    error: cannot write "agent/reviewer/a": an agent's memory is available only with --agent NAME
     hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
@@ -690,7 +690,7 @@ fn a_mistyped_directory_is_an_error_and_creates_nothing() {
     assert_snapshot!(run_in(&home, "plain", &["list", "--dir", "file"]), @r#"
     -- stderr
     error: "[HOME]/plain/file" is not a directory
-    hint: use --dir with a directory
+    hint: pass a directory to --dir
     -- exit 2
     "#);
     assert!(!home.path("plain/new").exists() && !home.path("plain/warehuose").exists());

@@ -48,7 +48,7 @@ fn people_who_sign_in_have_the_roles_of_the_database_on_every_replica() {
     let unknown = ask(&one, &bob, &[], "memory_read", json!({}));
     assert_eq!(
         (unknown.status, unknown.body.as_str()),
-        (403, "\"bob\" is not a person of this server; its operator can add people with: memdir admin person add NAME --tenant TENANT")
+        (403, "\"bob\" is not registered on this server; ask its operator to run: memdir admin person add NAME --tenant TENANT")
     );
     team.token("bob", MemberRole::Reader);
     for path in ["user/ada", "deploy", "team/rule"] {

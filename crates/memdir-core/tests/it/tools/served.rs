@@ -134,7 +134,7 @@ fn page() -> String {
         );
     }
     page.push_str("### memory\n\nThe memory section for a system prompt, as `memdir prompt --tools` prints it. No argument.\n\n");
-    page.push_str("## Dialects\n\n`memdir mcp --dialect NAME` serves the tools of another system, in place, on the directory which that system uses. `--dialect a,b` serves several; the server does not start if two of them have a tool with the same name.\n\n");
+    page.push_str("## Dialects\n\n`memdir mcp --dialect NAME` serves another memory system's tools, backed by that system's own directory. `--dialect a,b` serves several; the server does not start if two of them have a tool with the same name.\n\n");
     for dialect in DIALECTS {
         let _ = writeln!(page, "### Dialect {}\n\nEmulates {}. Directory: {}.\n", dialect.name, dialect.stands_for, dialect.needs);
         (dialect.tools)().iter().for_each(|tool| section(&mut page, tool));
