@@ -16,7 +16,7 @@ use crate::{
 };
 use serde_json::Value;
 
-const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required().describe("as memory_search returned it");
+const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required().describe("as returned by memory_search");
 const LINES: Param = Param::text("lines").aliases(LINES_ALIASES).describe("42-56, 42- or 42; default all");
 const FROM: Param =
     Param::integer("from", 1, MAX_LINE).aliases(FROM_ALIASES).shown_range(ShownRange::Neither).describe("instead of lines: first line");

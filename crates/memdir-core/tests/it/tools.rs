@@ -73,7 +73,7 @@ fn errors_say_what_to_do_next() {
     assert_eq!(
         again.structured.unwrap()["error"],
         json!({
-            "code": "exists", "message": "memory \"a\" already exists", "hint": "Choose another name, or replace or append to the existing memory."
+            "code": "exists", "message": "memory \"a\" already exists", "hint": "Use another name, replace the existing memory, or append to it."
         })
     );
     assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("not found"));

@@ -365,7 +365,7 @@ fn a_note_with_a_secret_or_without_text_is_skipped_and_the_rest_is_imported() {
     insta::assert_snapshot!(printed, @"
     [HOME]/notes: basic-memory, 3 memories
     skip  MEMORY.md  it is an entrypoint; memdir maintains its own
-    skip  secret.md  line 7 looks like a secret (github-token)
+    skip  secret.md  line 7 contains what looks like a secret (github-token)
     imported 1 memory, 0 duplicates, 2 skipped (undo: memdir undo [ID])
     -- stderr
     note: skipped [HOME]/notes/binary.md: not valid UTF-8

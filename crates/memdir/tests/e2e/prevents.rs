@@ -239,7 +239,7 @@ fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
-    error: invalid memory name "C:\\x": it contains a backslash; use / between components
+    error: invalid memory name "C:\\x": it contains a backslash; use `/` between components
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);

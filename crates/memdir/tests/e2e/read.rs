@@ -68,7 +68,7 @@ fn lines_are_shown_by_range() {
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
-    error: invalid lines: "0" includes line 0, but line numbers start at 1; use a line or a range, such as 42, 42-56 or 42-
+    error: invalid lines: "0" includes line 0, but line numbers start at 1; use a line number or a range, such as 42, 42-56 or 42-
     -- exit 2
     "#);
 }

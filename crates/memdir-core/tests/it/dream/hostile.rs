@@ -77,12 +77,12 @@ fn hostile_plans_are_refused_and_change_nothing() {
     tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it is the file of memory tests; nothing was changed
     emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
     NUL: plan: operation 1 (update a): text: the text of a.md contains a NUL character; nothing was changed
-    oversized: plan: operation 1 (update a): a has 5242881 bytes; the limit is 4194304; nothing was changed
-    secret: plan: operation 1 (update a): line 1 looks like a secret (aws-access-key); nothing was changed
+    oversized: plan: operation 1 (update a): a is 5242881 bytes; the limit is 4194304; nothing was changed
+    secret: plan: operation 1 (update a): line 1 contains what looks like a secret (aws-access-key); nothing was changed
     secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name: it looks like a secret (aws-access-key); nothing was changed
     twice: plan: operation 2 (archive a): a.md is changed also in operation 1; nothing was changed
     wrong shape: plan: operation 1 (create no memory): operation: expected one or more `new` files, and a `page` for each line that they replace; nothing was changed
-    bad version: plan: line 8: a version is 32 hex digits, found "123"
+    bad version: plan: line 8: expected a version of 32 hexadecimal digits, found "123"
     no text: plan: line 8: the block "### text of a.md" is missing
     stray text: plan: line 10: the text of b.md belongs to no `write` or `new` line of the operation
     unknown action: plan: line 6: "delete" is not one of create, update, merge, move, archive
@@ -170,7 +170,7 @@ fn hostile_lists_of_operations_are_refused() {
     no text: operations: operation 1: text: it is missing; update needs it
     shrunk: operations: operation 1: text: it has 5 of 63 bytes; a text must keep at least half; archive the memory to remove it
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
-    secret: plan: operation 1 (create k): line 1 looks like a secret (aws-access-key); nothing was changed
+    secret: plan: operation 1 (create k): line 1 contains what looks like a secret (aws-access-key); nothing was changed
     twice: plan: operation 2 (archive a): a.md is changed also in operation 1; nothing was changed
     "#);
     let (plan, left) = memdir
