@@ -168,7 +168,7 @@ pub(crate) async fn close(
     if (found, by, found_at) == (state.name(), &decision.by, Some(at)) {
         return Ok(());
     }
-    Err(Error::Review { why: format!("proposal {id} was {found} by {by}") }.into())
+    Err(Error::Review { why: format!("proposal {id} was already {found} by {by}") }.into())
 }
 
 /// Returns a proposal as a caller of this space sees it, or `None` if one of its files is not visible. Without a caller, it is shown to its

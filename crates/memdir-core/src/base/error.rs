@@ -295,9 +295,7 @@ impl Error {
         match self {
             Error::NotFound { near, .. } if near.is_empty() => "List the memories to find the right name.".into(),
             Error::NotFound { near, .. } => did_you_mean("Did", near),
-            Error::NoCandidate { near, .. } if near.is_empty() => {
-                "List the candidates to find the right name.".into()
-            }
+            Error::NoCandidate { near, .. } if near.is_empty() => "List the candidates to find the right name.".into(),
             Error::NoCandidate { near, .. } => did_you_mean("Did", near),
             Error::NoChat { .. } => "Search past conversations to find the right id.".into(),
             Error::Changed { .. } => "Read the memory again, then apply the change to the current text.".into(),

@@ -44,7 +44,10 @@ impl Phrase {
         let letters = words.chars().filter(|c| c.is_alphanumeric()).count();
         let min = if words.chars().any(is_unspaced) { MIN_UNSPACED } else { MIN_LETTERS };
         if letters < min {
-            return Err(Error::bad_input("words", format!("at least {min} letters or digits are required, because fewer would match nearly every text")));
+            return Err(Error::bad_input(
+                "words",
+                format!("at least {min} letters or digits are required, because fewer would match nearly every text"),
+            ));
         }
         if words.len() > MAX_BYTES {
             return Err(Error::bad_input("words", format!("{} bytes; the limit is {MAX_BYTES}", words.len())));

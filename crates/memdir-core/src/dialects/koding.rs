@@ -27,8 +27,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 const READ_PATH: Param = Param::text("file_path").describe("file to read; omit it to read the root file and list all files");
-const WRITE_PATH: Param =
-    Param::text("file_path").required().describe("path as listed by MemoryRead, or relative to the memory directory");
+const WRITE_PATH: Param = Param::text("file_path").required().describe("path as listed by MemoryRead, or relative to the memory directory");
 const CONTENT: Param = Param::text("content").required().describe("complete new content of the file");
 
 const TOOLS: [Tool; 2] = [

@@ -126,7 +126,9 @@ fn find<'a>(store: &'a dyn Store, context: &Context, id: &str) -> Result<(&'a dy
 fn check_open(proposal: &Proposal) -> Result<()> {
     match &proposal.decision {
         None => Ok(()),
-        Some(decision) => Err(Error::Review { why: format!("proposal {} was {} by {}", proposal.id, proposal.state.name(), decision.by) }),
+        Some(decision) => {
+            Err(Error::Review { why: format!("proposal {} was already {} by {}", proposal.id, proposal.state.name(), decision.by) })
+        }
     }
 }
 

@@ -156,7 +156,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
     rita.reject_proposal(&second, Some(" is in deploy ")).unwrap();
     for id in [&first, &second] {
         let (state, by) = if *id == first { ("withdrawn", "ada") } else { ("rejected", "rita") };
-        let decided = format!("proposal {id} was {state} by {by}");
+        let decided = format!("proposal {id} was already {state} by {by}");
         assert_eq!(
             [why(rita.accept_proposal(id)), why(rita.reject_proposal(id, None)), why(ada.withdraw_proposal(id))],
             [(); 3].map(|()| decided.clone())
@@ -195,7 +195,7 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
     assert_eq!(
         why(keyed.undo(&UndoTarget::Mine)),
-        format!("your last change is waiting for review as {waits}; to withdraw it, undo {waits}")
+        format!("your last change is waiting for review as proposal {waits}; to withdraw it, undo {waits}")
     );
 }
 

@@ -331,7 +331,7 @@ fn a_recall_reports_missing_links_and_symbols() {
         [
             "[mentions [[nolink]], which is not a memory]",
             "[mentions old.md, which no longer exists]",
-            "[mentions open_db, which is in no tracked file]"
+            "[mentions open_db, which does not occur in any tracked file]"
         ]
     );
 }

@@ -31,7 +31,7 @@ fn no_match_and_several_matches_are_errors_with_counts() {
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
     -- stderr
-    error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once
+    error: the text to replace occurs 2 times, on lines 1, 2; add surrounding text so that it occurs once
     hint: to replace all occurrences, add --all
     -- exit 1
     ");

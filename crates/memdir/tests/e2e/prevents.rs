@@ -257,7 +257,7 @@ fn bytes_are_bytes_and_no_character_is_split() {
         (reading["byte_count"].as_u64(), reading["cut_by_bytes"].as_bool(), reading["cut_by_lines"].as_bool()),
         (Some(50_000), Some(true), Some(false))
     );
-    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint is 48.8 KB (limit 24.4 KB) because its lines are too long. Only the beginning of its first line was loaded. Keep one short line per memory and move detail into the memories.");
+    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint is 48.8 KB (limit 24.4 KB) because its lines are too long. Only the beginning of its first line was loaded. Keep one short line per memory and move details into the memories.");
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn problems_of_a_file_are_notes() {
     text
     -- stderr
     note: a, line 2: the type "wish" is not one of user, feedback, project, reference
-    note: a, line 3: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
+    note: a, line 3: `created` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     "#);
 }
 

@@ -165,7 +165,7 @@ fn every_write_of_the_rest_api_is_answered_with_its_proposal() {
     assert_eq!(reviewed.decide(rita, id, json!({ "decision": "accept", "reason": "x" })).0, 422);
     assert_eq!(reviewed.decide(rita, id, json!({ "decision": "reject", "reason": "no\n" })).1["reason"], "no");
     let (status, problem) = reviewed.decide(rita, id, json!({ "decision": "accept" }));
-    assert_eq!((status, &problem["detail"]), (409, &json!(format!("proposal {id} was rejected by rita"))));
+    assert_eq!((status, &problem["detail"]), (409, &json!(format!("proposal {id} was already rejected by rita"))));
     assert_eq!(reviewed.decide(rita, "zzzzzzzz", json!({ "decision": "accept" })).0, 404);
     let ben = reviewed.team.token("ben", MemberRole::Writer);
     assert_eq!(rest(web, &ben, "GET", &format!("/v1/proposals/{id}"), &[], None).0, 404, "another writer does not see it");
@@ -257,7 +257,7 @@ fn a_reviewer_decides_at_the_command_line() {
     accepted [ID] (write deploy)
 
     -- stderr
-    error: cannot reject the proposal: the server refused the request: proposal [ID] was accepted by rita (status 409)
+    error: cannot reject the proposal: the server refused the request: proposal [ID] was already accepted by rita (status 409)
     hint: list the proposals with: memdir review list --server [URL]
     -- exit 1
 

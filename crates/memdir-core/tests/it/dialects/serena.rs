@@ -78,7 +78,10 @@ fn old_parameter_names_and_spellings_are_accepted() {
         assert_eq!(desk.text("read_memory", json!({ "memory_file_name": name, "max_answer_chars": -1 })), "0123456789");
     }
     let shown = desk.text("read_memory", json!({ "memory_file_name": "a", "max_answer_chars": 4 }));
-    assert_eq!(shown, "0123\n\n[6 of 10 characters are not shown; to read the whole memory, call read_memory again with max_answer_chars=10]");
+    assert_eq!(
+        shown,
+        "0123\n\n[6 of 10 characters are not shown; to read the whole memory, call read_memory again with max_answer_chars=10]"
+    );
     for max in [json!(-7), json!(0), json!(i64::MAX), json!(i64::MIN), json!(5_000_000_000_u64), json!(1e30)] {
         assert_eq!(desk.text("read_memory", json!({ "memory_name": "a", "max_answer_chars": max })), "0123456789", "{max}");
     }
