@@ -342,7 +342,7 @@ async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> R
     };
     match taken.into_iter().next().or_else(new_folder) {
         Some((path, true)) => Err(Error::bad_path(path, "it is a folder; use another name").into()),
-        Some((path, false)) => Err(Error::bad_path(path, "a component of it is a file, not a directory; use another name").into()),
+        Some((path, false)) => Err(Error::bad_path(path, "one of its components is a file, not a directory; use another name").into()),
         None => Ok(()),
     }
 }

@@ -39,7 +39,7 @@ impl NamespaceMount {
             ["groups", _] => NamespaceMount::new("team", namespace),
             _ => {
                 let mut mount = NamespaceMount::new("", namespace);
-                mount.mount.closed.push(("agent".into(), "an agent's memory is accessible only with a token of that agent".into()));
+                mount.mount.closed.push(("agent".into(), "an agent's memory is accessible only with that agent's token".into()));
                 mount
             }
         }

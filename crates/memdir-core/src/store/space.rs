@@ -167,7 +167,7 @@ impl Places {
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
             let mut own = self.mount("", self.project(&id));
-            own.closed.push(("agent".into(), "an agent's memory is accessible only with a token of that agent".into()));
+            own.closed.push(("agent".into(), "an agent's memory is accessible only with that agent's token".into()));
             mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }

@@ -78,10 +78,7 @@ fn what_is_too_long_or_means_nothing_is_refused() {
         write("when", json!({ "command": "x", "strength": "stop" })),
         format!("when: unknown strength \"stop\"; expected tell, hold, ask or deny. {next}")
     );
-    assert_eq!(
-        write("when", json!({ "strength": "hold" })),
-        format!("when: strength needs a command, path, words or tools to apply to. {next}")
-    );
+    assert_eq!(write("when", json!({ "strength": "hold" })), format!("when: `strength` requires a command, path, words or tools. {next}"));
     assert_eq!(write("when", json!("git push")), format!("when: it must be an object, not a string. {next}"));
     assert!(!desk.root.join("a.md").exists());
     let exact = ["x".repeat(150), "y".repeat(150)];

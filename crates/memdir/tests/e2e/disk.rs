@@ -40,7 +40,7 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
     assert_snapshot!(home.plain(&calls), @r#"
     memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
     memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
-    memory_search: Nothing relevant is remembered (0 files searched).
+    memory_search: No relevant memories found (0 files searched).
     memory_write: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
     memory_delete: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
     "#);
@@ -105,14 +105,14 @@ fn a_repair_that_fails_for_one_mount_reports_the_others() {
     assert_snapshot!(home.run_bare(&["entrypoint", "--repair"]), @r#"
     MEMORY.md: added a.md
     undo the repair with: memdir undo [ID]
-    user/MEMORY.md: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set journal = "PATH" for this mount
+    user/MEMORY.md: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set `journal = "PATH"` for this mount
     -- exit 1
     "#);
     assert_eq!(files_below(&home.path("own")), ["MEMORY.md", "a.md"]);
     // Nothing was changed this time.
     assert_snapshot!(home.run_bare(&["entrypoint", "--repair"]), @r#"
     -- stderr
-    error: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set journal = "PATH" for this mount
+    error: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set `journal = "PATH"` for this mount
     hint: nothing was changed; check the setup with: memdir doctor
     -- exit 3
     "#);

@@ -365,7 +365,7 @@ fn an_agents_memory_is_writable_with_its_own_token_only() {
     let (bob, _) = token(&home, &["bob", "shop", "--agent", "pl:ug"]);
     let web = Web::start(&home, &[]);
     let planted = call_text(&web, &ada, &[], "memory_write", json!({ "path": "agent/pl-ug/steal", "content": "x" }));
-    assert!(planted.contains("an agent's memory is accessible only with a token of that agent"), "{planted}");
+    assert!(planted.contains("an agent's memory is accessible only with that agent's token"), "{planted}");
     let own = call_text(&web, &bob, &[], "memory_write", json!({ "path": "agent/pl:ug/note", "content": "x" }));
     assert!(own.starts_with("Saved agent/pl-ug/note"), "{own}");
     let seen = call_text(&web, &ada, &[], "memory_read", json!({ "path": "agent/pl-ug/note" }));

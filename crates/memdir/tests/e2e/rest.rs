@@ -433,7 +433,7 @@ fn a_repeated_request_is_carried_out_once_on(served: &mut MemoryServer) {
     POST /v1/undo Idempotency-Key: 5 {}
       200 idempotency-replayed: true {"undone_change_id":"[4]","change":{"type":"change","id":"[5]","verb":"undo","created_at":"[TIME]","created_by":{"name":"ada"},"undoes":"[4]","memories":[{"path":"c.md","operation":"created","memory_version_id":"10e5cf3d3c8a4f9f3468c8cc58eea848","previous_memory_version_id":null}]},"notes":[]}
     POST /v1/append Idempotency-Key: 2 {"path":"a","content":"other"}
-      422 {"type":"invalid_request_error","title":"Unprocessable Entity","status":422,"detail":"idempotency key: it was used for another request; use a new key for each request","hint":"Correct the argument and call again."}
+      422 {"type":"invalid_request_error","title":"Unprocessable Entity","status":422,"detail":"idempotency key: it was already used for another request; use a new key for each request","hint":"Correct the argument and call again."}
     DELETE /v1/memories/none Idempotency-Key: 6
       404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"memory \"none\" not found","hint":"List the memories to find the right name."}
     PUT /v1/memories/none Idempotency-Key: 6 {"content":"x"}

@@ -87,7 +87,7 @@ impl Root {
         let why = if self.links.fixed {
             "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the target, restart memdir"
+            "it was a directory when memdir opened it; to use the link target, restart memdir"
         };
         Error::Unavailable { what: format!("{link:?} is a symbolic link"), why: why.into() }
     }
@@ -214,7 +214,7 @@ impl Open<'_> {
         let mode = if self.root.shared { DirMode::Umask } else { DirMode::Private };
         let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, mode, &shown));
         made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
-        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a component of it is a file, not a directory; use another name"))
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "one of its components is a file, not a directory; use another name"))
     }
 
     /// Opens the root's directory again, for reading its entries.
@@ -279,7 +279,7 @@ impl Open<'_> {
 
     /// Returns the absolute target of a link below the root, without following further links.
     fn link_target(&self, link: &[u8]) -> Result<PathBuf> {
-        let target = fs::readlinkat(&self.fd, link, Vec::new()).map_err(|e| self.io("read the link", link, e))?;
+        let target = fs::readlinkat(&self.fd, link, Vec::new()).map_err(|e| self.io("read the symbolic link", link, e))?;
         let target = Path::new(OsStr::from_bytes(target.to_bytes()));
         let from = self.root.path.join(OsStr::from_bytes(split(link).0));
         Ok(normalize(&from.join(target)))
