@@ -68,7 +68,7 @@ impl fmt::Display for WhyNot {
                 if !unshared.is_empty() {
                     write!(f, " They do not contain: {}.", unshared.join(", "))?;
                 }
-                f.write_str(" Search with words it contains, or with a lower --min-score.")
+                f.write_str(" Search with words that the memory contains, or with a lower --min-score.")
             }
             WhyNot::Outranked { lines, score, rank, max_results } => write!(
                 f,
