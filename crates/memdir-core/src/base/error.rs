@@ -37,7 +37,7 @@ pub enum Error {
         id: String,
     },
     /// The memory does not have the version the caller expects.
-    #[error("memory {:?} has changed: expected version {expected}, {}", path.name(), found.map_or_else(|| "but the memory does not exist".to_owned(), |v| format!("found {v}")))]
+    #[error("memory {:?} has changed: expected version {expected}, found {}", path.name(), found.map_or_else(|| "no memory".to_owned(), |v| v.to_string()))]
     Changed {
         /// The memory.
         path: MemoryPath,
@@ -315,7 +315,7 @@ impl Error {
             Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
-            Error::TooLarge { .. } => "Split it into several memories.".into(),
+            Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
@@ -365,7 +365,7 @@ impl Error {
             Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
-            Error::TooLarge { .. } => "split it into several memories".into(),
+            Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),

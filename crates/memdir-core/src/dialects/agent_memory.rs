@@ -136,7 +136,7 @@ const ADVICE: Advice = Advice {
     name: "Use a name such as deploy or topics/deploy.",
     list: "Call memory_read without topics to list the existing names.",
     edit: "Save the change with memory_append_session.",
-    split: "Save it as several sessions.",
+    split: "Save the text as several sessions.",
 };
 
 /// Turns an error into a failure as this system writes it.

@@ -59,7 +59,7 @@ const ADVICE: Advice = Advice {
     name: "Use a path such as /memories/notes/deploy.md.",
     list: "View /memories to list the existing paths.",
     edit: "View the file, then pass an old_str that occurs in it exactly once.",
-    split: "Split it into several files.",
+    split: "Split the text into several files.",
 };
 
 fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {

@@ -63,7 +63,7 @@ const ADVICE: Advice = Advice {
     name: "Use a path relative to the memory directory, such as notes/deploy.md.",
     list: "Call MemoryRead without file_path to list the existing files.",
     edit: "Write the whole file with MemoryWrite.",
-    split: "Split it into several files.",
+    split: "Split the text into several files.",
 };
 
 /// The root file, and the fallback if it does not exist.

@@ -82,7 +82,7 @@ pub(super) const ADVICE: Advice = Advice {
     name: "Use a path returned by memory_search, such as memory/notes.md.",
     list: "Call memory_search to find existing paths.",
     edit: "Edit the file with a file tool.",
-    split: "Split it into several files.",
+    split: "Split the text into several files.",
 };
 
 /// Maximum number of characters of all passages in one answer.

@@ -65,7 +65,7 @@ const ADVICE: Advice = Advice {
     name: "Use a name such as topic/name.",
     list: "Call list_memories to list the existing names.",
     edit: "Read the memory, then pass a needle that occurs in it exactly once, or set allow_multiple_occurrences.",
-    split: "Split it into several memories.",
+    split: "Split the text into several memories.",
 };
 
 const TOOLS: [Tool; 7] = [

@@ -268,7 +268,7 @@ pub fn staleness(age_days: i64) -> Option<String> {
         ..=1 => None,
         2..=30 => Some(format!("{age_days} days old: check what it says about code or plans before relying on it")),
         31..=180 => Some(format!("{age_days} days old: much may have changed; verify before relying on it")),
-        _ => Some(format!("{age_days} days old: take it as a hint of how things were; verify everything")),
+        _ => Some(format!("{age_days} days old: treat it as a record of the past; verify everything")),
     }
 }
 

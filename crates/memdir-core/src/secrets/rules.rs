@@ -103,7 +103,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     token("age-key", "an age secret key", &["AGE-SECRET-KEY-1"], r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
     token("jwt", "a signed JSON Web Token (JWT)", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
     // Clouds.
-    token("aws-access-key", "an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    token("aws-access-key", "an AWS access key ID", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
     reviewed(
         token(
             "aws-secret-key",
@@ -149,7 +149,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         &["nfp_", "rnd_", "vercel_blob_rw_", "AKID", "AQVN", "napi_", "mdb_sa_sk_", "pnu_", "pnb_", "sgp_"],
         r"\b(?:nfp_[A-Za-z0-9]{36,}|rnd_[A-Za-z0-9]{28,}|vercel_blob_rw_[A-Za-z0-9]{12,}_[A-Za-z0-9]{20,}|AKID[A-Za-z0-9]{32}|AQVN[A-Za-z0-9_-]{35,}|napi_[a-z0-9]{60,}|mdb_sa_sk_[A-Za-z0-9_-]{40,}|pn[ub]_[A-Za-z0-9]{36}|sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40})\b",
     ),
-    token("alibaba-key", "an Alibaba Cloud access key id", &["LTAI"], r"\bLTAI[A-Za-z0-9]{20}\b"),
+    token("alibaba-key", "an Alibaba Cloud access key ID", &["LTAI"], r"\bLTAI[A-Za-z0-9]{20}\b"),
     token("digitalocean-token", "a DigitalOcean token", &["_v1_"], r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
     token("cloudflare-key", "a Cloudflare origin CA key", &["v1.0-"], r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
     token("heroku-key", "a Heroku API key", &["HRKU-"], r"\bHRKU-AA[A-Za-z0-9_-]{58}"),
@@ -236,7 +236,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})",
     ),
     token("openrouter-key", "an OpenRouter key", &["sk-or-"], r"\bsk-or-(?:v[0-9]-)?[a-f0-9]{48,}\b"),
-    token("model-key", "a model provider's key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
+    token("model-key", "a model provider key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
     token(
         "model-service-key",
         "an API key for Fireworks, Cerebras, NVIDIA, Voyage, Jina, ElevenLabs, LangSmith, Langfuse, Pinecone, Tavily, \
@@ -480,7 +480,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     reviewed(
         token(
             "assigned-secret",
-            "a long random value assigned to a name such as secret or token",
+            "a long random value assigned to a name such as `secret` or `token`",
             &[
                 "assword", "ASSWORD", "asswd", "ASSWD", "PWD", "ecret", "ECRET", "oken", "OKEN", "key", "Key", "KEY", "redential",
                 "REDENTIAL",

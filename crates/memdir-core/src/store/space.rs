@@ -254,6 +254,6 @@ pub fn person(name: &str) -> Result<String> {
 pub fn part(what: &str, name: &str) -> Result<String> {
     match MemoryPath::parse(name) {
         Ok(path) if path.parts().count() == 1 && !name.starts_with('.') => Ok(path.to_string()),
-        _ => Err(Error::bad_input(what, format!("{name:?} is not a valid directory name; use letters, digits, - and _"))),
+        _ => Err(Error::bad_input(what, format!("{name:?} is not a valid directory name; use letters, digits, `-` and `_`"))),
     }
 }

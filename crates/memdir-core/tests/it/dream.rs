@@ -356,7 +356,7 @@ fn logs_become_memories_and_stay_as_they_are() {
     assert_eq!(String::from_utf8_lossy(&files["logs/2026/08/2026-08-30.md"]), log);
     insta::assert_snapshot!(String::from_utf8_lossy(&files["distilled/2026-08.md"]), @r#"
     ---
-    name: Facts from the logs in 2026-08
+    name: Facts from the 2026-08 logs
     description: "decided: releases of the shop leave on Tuesdays"
     type: project
     ---

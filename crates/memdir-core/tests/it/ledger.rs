@@ -288,7 +288,7 @@ fn a_rule_that_is_violated_twice_should_be_stronger() {
         "name": "push",
         "type": "feedback",
         "description": "push was violated 2 times; proposed strength: ask",
-        "text": "push fired 2 times with the strength hold. In 2 of these cases, the next tool call was identical.\n",
+        "text": "push fired 2 times with strength hold. In 2 of these cases, the next tool call was identical.\n",
         "when": {
           "command": [
             "git push --force*"

@@ -151,7 +151,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
         assert_eq!(why(decide(&ben, &first)), format!("proposal {first:?} not found"));
         assert_eq!(why(decide(&ada, &first)), "only a reviewer can accept or reject proposals");
     }
-    assert_eq!(why(rita.withdraw_proposal(&first)), format!("proposal {first} is by ada; only its author can withdraw it"));
+    assert_eq!(why(rita.withdraw_proposal(&first)), format!("proposal {first} was made by ada; only its author can withdraw it"));
     ada.withdraw_proposal(&first).unwrap();
     rita.reject_proposal(&second, Some(" is in deploy ")).unwrap();
     for id in [&first, &second] {

@@ -329,7 +329,7 @@ fn linked_directories_are_listed_by_serena_after_one_setting_that_the_note_names
     };
     let list = begin().said("list_memories", json!({}));
     let note = format!(
-        "is a symbolic link that points outside the directory; to allow it, add link_roots = [{:?}] to the [[mounts]] entry with path = {:?} in memdir's config.toml",
+        "is a symbolic link that points outside the directory; to allow it, add `link_roots = [{:?}]` to the `[[mounts]]` entry with `path = {:?}` in memdir's config.toml",
         home.path("shared/team"),
         memories
     );

@@ -35,7 +35,7 @@ fn a_link_inside_does_not_lead_outside() {
     symlink(home.path("outside/secret.md"), home.memory("file.md")).unwrap();
     assert_snapshot!(home.run(&["read", "file"]), @r#"
     -- stderr
-    error: invalid memory name "file.md": file.md is a symbolic link that points outside the directory; to allow it, add link_roots = ["[HOME]/outside"] to the [[mounts]] entry with path = "[HOME]/memory" in memdir's config.toml
+    error: invalid memory name "file.md": file.md is a symbolic link that points outside the directory; to allow it, add `link_roots = ["[HOME]/outside"]` to the `[[mounts]]` entry with `path = "[HOME]/memory"` in memdir's config.toml
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -120,7 +120,7 @@ fn one_unreadable_entry_does_not_hide_the_others() {
     name  type  size     age    description
     a     -     2 bytes  today
     -- stderr
-    note: "dangling.md" is a symbolic link; to follow links inside this directory, set follow_links = true for its mount
+    note: "dangling.md" is a symbolic link; to follow links inside this directory, set `follow_links = true` for its mount
     "#);
 }
 

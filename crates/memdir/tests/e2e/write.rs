@@ -166,7 +166,7 @@ fn a_text_over_the_limit_is_an_error() {
     assert_snapshot!(home.run_with(&["write", "a"], long), @"
     -- stderr
     error: a is 4194306 bytes; the limit is 4194304
-    hint: split it into several memories
+    hint: split the text into several memories
     -- exit 2
     ");
     assert_eq!(home.files(), Vec::<String>::new());

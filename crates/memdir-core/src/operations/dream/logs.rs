@@ -195,10 +195,8 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
             let path = MemoryPath::parse(path).ok()?;
             let month = facts.first()?.day.strftime("%Y-%m").to_string();
             let description = text::ellipsis(&facts.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>().join("; "), 90).into_owned();
-            let body = compose(
-                &[("name", &format!("Facts from the logs in {month}")), ("description", &description), ("type", "project")],
-                &lines,
-            );
+            let body =
+                compose(&[("name", &format!("Facts from the {month} logs")), ("description", &description), ("type", "project")], &lines);
             let name = path.name().to_owned();
             (DreamAction::Create, DreamChange::New { path, text: body }, name)
         }

@@ -47,7 +47,7 @@ fn violated(rule: &Rule, uses: &SpaceUses) -> Option<Candidate> {
     let ids: Vec<String> = wires().map(|(wire, strength)| tripwire_id(wire, strength)).collect();
     let description = format!("{} was violated {violated} times; proposed strength: {}", rule.name, higher.name());
     let text = format!(
-        "{} fired {fired} times with the strength {}. In {violated} of these cases, the next tool call was identical.\n",
+        "{} fired {fired} times with strength {}. In {violated} of these cases, the next tool call was identical.\n",
         rule.name,
         strength.name()
     );

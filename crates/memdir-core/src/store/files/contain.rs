@@ -315,15 +315,15 @@ impl Open<'_> {
                 format!("{link_name} is a symbolic link, and links are not followed in a repository's memories")
             }
             Ok(target) if target.starts_with(&self.root.path) => {
-                format!("{link_name} is a symbolic link; to follow links inside this directory, set follow_links = true for its mount")
+                format!("{link_name} is a symbolic link; to follow links inside this directory, set `follow_links = true` for its mount")
             }
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
                 let into = into.display().to_string();
                 let root = self.root.path.display().to_string();
                 format!(
-                    "{link_name} is a symbolic link that points outside the directory; to allow it, add link_roots = [{into:?}] to the [[mounts]] entry \
-                     with path = {root:?} in memdir's config.toml"
+                    "{link_name} is a symbolic link that points outside the directory; to allow it, add `link_roots = [{into:?}]` to the `[[mounts]]` entry \
+                     with `path = {root:?}` in memdir's config.toml"
                 )
             }
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
