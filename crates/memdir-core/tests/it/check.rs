@@ -62,7 +62,7 @@ fn a_frontmatter_beyond_the_limits_is_text_and_reported() {
         [
             "deep.md:3 Frontmatter: the frontmatter is nested more than 32 levels deep, so the whole file is read as the body",
             "keys.md:4445 Frontmatter: the frontmatter is larger than 64 KB, so the whole file is read as the body",
-            "line.md:3 Frontmatter: a line of the frontmatter is larger than 16 KB, so the whole file is read as the body",
+            "line.md:3 Frontmatter: a frontmatter line is larger than 16 KB, so the whole file is read as the body",
             "many.md:1002 Frontmatter: the frontmatter has more than 1000 keys, so the whole file is read as the body",
         ]
     );

@@ -208,7 +208,7 @@ fn a_key_leads_to_one_proposal_and_then_to_its_change() {
     assert_eq!(proposed(put_for(store, key(), "keyed.md", "Once.")), id);
     assert_eq!(rita.proposals(None, 0).unwrap().len(), 1);
     let other = IdempotencyKey { request: [8; 32], ..key().unwrap() };
-    assert!(why(put_for(store, Some(other), "keyed.md", "Other.")).contains("it was used for another request"));
+    assert!(why(put_for(store, Some(other), "keyed.md", "Other.")).contains("it was already used for another request"));
     rita.accept_proposal(&id).unwrap();
     assert_eq!(put_for(store, key(), "keyed.md", "Once.").unwrap().id.0, id, "the retry gets the change");
     let key = Some(IdempotencyKey { caller: "ada".into(), key: "r".into(), request: [9; 32] });
