@@ -76,7 +76,7 @@ impl DialectSpace {
             None => !self.mounts.iter().any(|mount| MemoryPath::parse(&mount.prefix).is_ok_and(|prefix| prefix.is_under(name.as_str()))),
         };
         match names.iter().find(is_outside) {
-            Some(name) => Err(Error::bad_input("only", format!("{:?} is not in a mount of this space", name.as_str()))),
+            Some(name) => Err(Error::bad_input("only", format!("{:?} is not in any mount of this space", name.as_str()))),
             None => Ok(()),
         }
     }
@@ -108,7 +108,7 @@ impl DialectPlaces<'_> {
 /// The note after a text that was cut, for a tool that cannot continue: the rest is for the host's own file tool.
 fn rest_is_in(caller: &ToolContext, path: &MemoryPath, line: u64, left: u64) -> String {
     let file = mounts::absolute_path(caller.memdir.store(), path).unwrap_or_default();
-    format!("[{left} more characters: read {} from line {line} on with a file tool]", file.display())
+    format!("[{left} more characters: use a file tool to read {} from line {line} on]", file.display())
 }
 
 /// How a dialect words the advice of an error, so that a model can follow it with the dialect's tools.
@@ -151,15 +151,15 @@ impl Advice {
     fn hint(&self, error: &Error) -> String {
         match error {
             Error::NotFound { .. } => self.list.into(),
-            Error::BadPath { why, .. } if is_link_error(why) => "Use another name, or ask the user for this setting.".into(),
+            Error::BadPath { why, .. } if is_link_error(why) => "Use another name, or ask the user to change this setting.".into(),
             Error::BadPath { .. } => self.name.into(),
             Error::BadEdit { .. } => self.edit.into(),
             // A file that another program made.
             Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => {
-                "Read a part of the file with a file tool, or ask the user to split it.".into()
+                "Read part of the file with a file tool, or ask the user to split it.".into()
             }
             Error::TooLarge { .. } => self.split.into(),
-            Error::ReadOnly { .. } => "Use another name, or ask the user to change what makes it read-only.".into(),
+            Error::ReadOnly { .. } => "Use another name, or ask the user to make this one writable.".into(),
             other => other.hint(),
         }
     }

@@ -194,7 +194,7 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
         (false, false) => None,
         (true, false) => Some(format!("has {lines}")),
         (false, true) => Some(format!("is {bytes} because its lines are too long")),
-        (true, true) => Some(format!("has {lines} and {bytes}: too many lines, and lines that are too long")),
+        (true, true) => Some(format!("has {lines} and {bytes}, so it exceeds both limits")),
     };
     let is_split = text.trim().strip_prefix(cut.text).is_some_and(|rest| !rest.starts_with(['\n', '\r']));
     let warning = what.map(|what| {
@@ -203,7 +203,7 @@ pub fn load(text: &str) -> LoadedEntrypoint<'_> {
             1 => "Only its first line was loaded".to_owned(),
             lines => format!("Only the first {lines} of {} lines were loaded", cut.lines),
         };
-        format!("> WARNING: this entrypoint {what}. {loaded}. Keep one short line per memory and move detail into the memories.")
+        format!("> WARNING: this entrypoint {what}. {loaded}. Keep one short line per memory and move details into the memories.")
     });
     LoadedEntrypoint {
         content: cut.text,

@@ -283,7 +283,7 @@ impl Memory {
 
     fn without_field(&self, key: &str) -> String {
         let mut left = self.clone();
-        // A key that is given twice, or also under `metadata`, would otherwise become visible again. All are removed at once, so
+        // A key that is listed twice, or also under `metadata`, would otherwise become visible again. All are removed at once, so
         // that a thousand duplicates do not cost a thousand parses.
         while left.find(key).is_some() {
             left = Memory::parse(&left.without_lines_of(key)).0;
@@ -350,7 +350,7 @@ impl Memory {
                 && read_time(text).is_none()
                 && let Some(field) = self.find(key)
             {
-                let what = format!("{key} is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z");
+                let what = format!("`{key}` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z");
                 problems.push(Problem::at(crate::base::text::line_at(&self.text, field.lines.start), what));
             }
         }

@@ -131,7 +131,8 @@ fn from_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Project {
     match verify_git_file(dir, dot_git, worktrees) {
         Ok(project) => project,
         Err(why) => {
-            let problem = Problem::whole(format!("{} is not trusted: {why}; {} is a separate project", dot_git.display(), dir.display()));
+            let problem =
+                Problem::whole(format!("{} is not trusted: {why}; {} is treated as a separate project", dot_git.display(), dir.display()));
             Project { problems: vec![problem], ..Project::new(ProjectKind::Directory, dir, dir, None) }
         }
     }
@@ -144,7 +145,7 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
         return Err("it is a symbolic link".into());
     }
     let text = read_small(dot_git)?;
-    let target = text.trim_end_matches(['\n', '\r']).strip_prefix("gitdir:").ok_or("it has no gitdir line")?.trim_start();
+    let target = text.trim_end_matches(['\n', '\r']).strip_prefix("gitdir:").ok_or("it has no `gitdir:` line")?.trim_start();
     let git_dir = real(dir, target)?;
     if git_dir.join("commondir").is_file() {
         return worktree(dir, dot_git, &git_dir, worktrees);
@@ -175,7 +176,7 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
 fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) -> Result<Project, String> {
     let common = real(git_dir, read_small(&git_dir.join("commondir"))?.trim_end())?;
     if git_dir.parent() != Some(&common.join("worktrees")) {
-        return Err(format!("{} is not among the worktrees of {}", git_dir.display(), common.display()));
+        return Err(format!("{} is not one of the worktrees of {}", git_dir.display(), common.display()));
     }
     let back = real(git_dir, read_small(&git_dir.join("gitdir"))?.trim_end())?;
     if back != dot_git {

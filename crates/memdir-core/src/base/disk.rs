@@ -283,7 +283,7 @@ impl FileLock {
     pub fn for_update(path: &Path, wait: LockWait) -> io::Result<FileLock> {
         create_private_dir(parent(path))?;
         let lock = FileLock::acquire(&path.with_extension("lock"), wait)?;
-        lock.ok_or_else(|| io::Error::new(io::ErrorKind::WouldBlock, "another process is changing it"))
+        lock.ok_or_else(|| io::Error::new(io::ErrorKind::WouldBlock, "it is locked by another process"))
     }
 
     /// Locks an open file or directory.

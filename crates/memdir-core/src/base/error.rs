@@ -37,7 +37,7 @@ pub enum Error {
         id: String,
     },
     /// The memory does not have the version the caller expects.
-    #[error("memory {:?} has changed: expected version {expected}, {}", path.name(), found.map_or_else(|| "but it does not exist".to_owned(), |v| format!("found {v}")))]
+    #[error("memory {:?} has changed: expected version {expected}, found {}", path.name(), found.map_or_else(|| "no memory".to_owned(), |v| v.to_string()))]
     Changed {
         /// The memory.
         path: MemoryPath,
@@ -47,7 +47,7 @@ pub enum Error {
         found: Option<Version>,
     },
     /// The memory was changed after the change that is to be undone.
-    #[error("memory {:?} has newer changes, which this would overwrite:\n{diff}", path.name())]
+    #[error("memory {:?} has newer changes that would be overwritten:\n{diff}", path.name())]
     Conflict {
         /// The memory.
         path: MemoryPath,
@@ -128,7 +128,7 @@ pub enum Error {
         why: String,
     },
     /// Larger than its limit.
-    #[error("{what} has {size} bytes; the limit is {limit}")]
+    #[error("{what} is {size} bytes; the limit is {limit}")]
     TooLarge {
         /// What is too large.
         what: String,
@@ -152,7 +152,7 @@ pub enum Error {
         why: String,
     },
     /// The text would add a secret.
-    #[error("line {line} looks like a secret ({rule})")]
+    #[error("line {line} contains what looks like a secret ({rule})")]
     Secret {
         /// The rule's name, never the value.
         rule: String,
@@ -293,36 +293,34 @@ impl Error {
     /// The next action of a caller of a tool or of the library, as a sentence. Names no command, because a model has tools.
     pub fn hint(&self) -> String {
         match self {
-            Error::NotFound { near, .. } if near.is_empty() => "List the names that exist, then read one of them.".into(),
+            Error::NotFound { near, .. } if near.is_empty() => "List the memories to find the right name.".into(),
             Error::NotFound { near, .. } => did_you_mean("Did", near),
-            Error::NoCandidate { near, .. } if near.is_empty() => {
-                "List the candidates that exist, then use the name of one of them.".into()
-            }
+            Error::NoCandidate { near, .. } if near.is_empty() => "List the candidates to find the right name.".into(),
             Error::NoCandidate { near, .. } => did_you_mean("Did", near),
-            Error::NoChat { .. } => "Search past conversations to find its id.".into(),
-            Error::Changed { .. } => "Read it again, then apply the change to the current text.".into(),
+            Error::NoChat { .. } => "Search past conversations to find the right id.".into(),
+            Error::Changed { .. } => "Read the memory again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
-            Error::NoChange { .. } => "See the history for the ids of changes and the versions of a memory.".into(),
+            Error::NoChange { .. } => "List the history to find change ids and memory versions.".into(),
             Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
             Error::Proposed { is_open: true, .. } => {
-                "Do not repeat it: the memory is unchanged until a reviewer accepts the proposal.".into()
+                "Do not repeat the change: the memory stays unchanged until a reviewer accepts the proposal.".into()
             }
             Error::Proposed { .. } => "The memory was not changed; propose a new change if it is still needed.".into(),
-            Error::NoProposal { .. } => "List the proposals, then use the id of one of them.".into(),
-            Error::Review { .. } => "Nothing was changed; see the reason above.".into(),
-            Error::NotReviewer => "Nothing was changed; use the token of a reviewer.".into(),
+            Error::NoProposal { .. } => "List the proposals to find the right id.".into(),
+            Error::Review { .. } => "Nothing was changed.".into(),
+            Error::NotReviewer => "Nothing was changed; use a reviewer's token.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
-            Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
+            Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
-            Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to it, or replace the whole memory.".into(),
-            Error::BadEdit { .. } => "Read the memory and give text that occurs in it exactly once, or replace all occurrences.".into(),
+            Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
+            Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
-            Error::TooLarge { .. } => "Split it into several memories.".into(),
+            Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
-            Error::Secret { .. } => "Leave the value out and say where it is kept instead.".into(),
-            Error::Busy { .. } => "Try again in a moment; if it stays locked, look for a suspended process.".into(),
-            Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; see the reason above.".into(),
+            Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
+            Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
+            Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; resolve the cause and try again.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
                 None => "Nothing was changed.".into(),
@@ -348,30 +346,30 @@ impl Error {
             Error::NotFound { near, .. } => did_you_mean("did", near),
             Error::NoCandidate { near, .. } if near.is_empty() => "list the candidates with: memdir inbox".into(),
             Error::NoCandidate { near, .. } => did_you_mean("did", near),
-            Error::NoChat { .. } => "list conversations with: memdir chats".into(),
+            Error::NoChat { .. } => "list the conversations with: memdir chats".into(),
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
             Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
-            Error::Proposed { is_open: true, .. } => "the memory is unchanged until a reviewer accepts the proposal".into(),
+            Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
             Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),
             Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
             Error::Review { .. } => "nothing was changed".into(),
-            Error::NotReviewer => "nothing was changed; use the token of a reviewer".into(),
+            Error::NotReviewer => "nothing was changed; use a reviewer's token".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
             // Only a text that occurs several times can be replaced everywhere.
             Error::BadEdit { why } if why.contains("occurs once") => "to replace all occurrences, add --all".into(),
-            Error::BadEdit { why } if why.contains(NOT_UTF8) => "append with --append, or replace it with --replace".into(),
+            Error::BadEdit { why } if why.contains(NOT_UTF8) => "use `memdir write` with --append or --replace instead".into(),
             Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
-            Error::TooLarge { .. } => "split it into several memories".into(),
+            Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
-            Error::Secret { .. } => "leave the value out and note where it is kept instead".into(),
-            Error::Busy { .. } => "try again; if it stays locked, look for a suspended process".into(),
+            Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
+            Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))
@@ -392,7 +390,7 @@ fn did_you_mean(did: &str, near: &[String]) -> String {
 fn io_action(source: &io::Error) -> Option<&'static str> {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Some("free some space, then try again"),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some("check the permissions of that file and its directory"),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some("check the permissions of the file and its directory"),
         _ => None,
     }
 }

@@ -86,7 +86,7 @@ impl HeaderBrackets {
     pub(crate) fn note(self) -> String {
         match self.0 {
             1 => String::new(),
-            brackets => format!("(a header of this answer begins with {brackets} brackets; a line with fewer is text of a memory)\n\n"),
+            brackets => format!("(headers in this answer begin with {brackets} brackets; a line with fewer is text from a memory)\n\n"),
         }
     }
 

@@ -100,7 +100,7 @@ fn first_brace(pattern: &str) -> Result<Option<Brace>, String> {
             _ => {}
         }
     }
-    if depth > 0 { Err("it has an unclosed {".into()) } else { Ok(None) }
+    if depth > 0 { Err("it has an unclosed `{`".into()) } else { Ok(None) }
 }
 
 fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
@@ -121,7 +121,7 @@ fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
             '*' => Token::Run,
             '?' => Token::One,
             '[' => {
-                let (set, tail) = set(rest).ok_or("it has an unclosed [")?;
+                let (set, tail) = set(rest).ok_or("it has an unclosed `[`")?;
                 rest = tail;
                 set
             }

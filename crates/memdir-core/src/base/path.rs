@@ -127,7 +127,7 @@ fn reject(text: &str) -> Option<String> {
         return reason("it is empty; use a name such as notes/deploy");
     }
     if text.len() > limits::NAME_BYTES {
-        return Some(format!("it has {} bytes; the limit is {}", text.len(), limits::NAME_BYTES));
+        return Some(format!("it is {} bytes long; the limit is {}", text.len(), limits::NAME_BYTES));
     }
     if let Some(why) = reject_form(text) {
         return Some(why);
@@ -138,10 +138,10 @@ fn reject(text: &str) -> Option<String> {
     // Look-alikes (full-width dots and slashes) must not become separators in another program.
     let folded: String = text.nfkc().collect();
     if folded.matches('/').count() != text.matches('/').count() {
-        return reason("it contains a character that looks like a slash; use / between components");
+        return reason("it contains a character that looks like a slash; use `/` between components");
     }
     if let Some(why) = reject_form(&folded) {
-        return Some(format!("with look-alike characters normalized (NFKC), {why}"));
+        return Some(format!("after Unicode normalization (NFKC), {why}"));
     }
     reject_encoded(text)
 }
@@ -158,7 +158,7 @@ fn reject_form(text: &str) -> Option<String> {
         return reason("it contains a control character (such as NUL, a line break or a text direction mark); remove it");
     }
     if text.contains('\\') {
-        return reason("it contains a backslash; use / between components");
+        return reason("it contains a backslash; use `/` between components");
     }
     if text.starts_with('/') {
         return reason("it is an absolute path; use a name relative to the memory directory");
@@ -174,29 +174,29 @@ fn reject_form(text: &str) -> Option<String> {
         return Some(format!("it has {parts} components; the limit is {}", limits::NAME_PARTS));
     }
     if text.split('/').next() == Some("~") {
-        return reason("it begins with ~; use a name relative to the memory directory");
+        return reason("it begins with `~`; use a name relative to the memory directory");
     }
     text.split('/').find_map(reject_part)
 }
 
 fn reject_part(part: &str) -> Option<String> {
     if part.trim().is_empty() {
-        return Some("it has an empty component; use one / between components and none at the end".into());
+        return Some("it has an empty component; use one `/` between components and none at the end".into());
     }
     if part == "." || part == ".." {
         return Some(format!("it contains the component {part:?}; use a name without it"));
     }
     if part.len() > limits::NAME_PART_BYTES {
-        return Some(format!("a component has {} bytes; the limit is {}", part.len(), limits::NAME_PART_BYTES));
+        return Some(format!("a component is {} bytes long; the limit is {}", part.len(), limits::NAME_PART_BYTES));
     }
     if part.ends_with(['.', ' ']) || part.starts_with(' ') {
         return Some(format!("the component {part:?} begins or ends with a space or ends with a dot, which some systems cannot store"));
     }
     if part.eq_ignore_ascii_case(".git") {
-        return Some("the directory .git is reserved for git".into());
+        return Some("the directory `.git` is reserved for git".into());
     }
     if is_temp_name(part) {
-        return Some("names of the form .memdir-*.tmp are reserved for temporary files".into());
+        return Some("names of the form `.memdir-*.tmp` are reserved for temporary files".into());
     }
     windows_device(part).map(|device| format!("{device} is a device name on Windows; use another name"))
 }

@@ -44,7 +44,10 @@ impl Phrase {
         let letters = words.chars().filter(|c| c.is_alphanumeric()).count();
         let min = if words.chars().any(is_unspaced) { MIN_UNSPACED } else { MIN_LETTERS };
         if letters < min {
-            return Err(Error::bad_input("words", format!("at least {min} letters or digits are needed; fewer match nearly every text")));
+            return Err(Error::bad_input(
+                "words",
+                format!("at least {min} letters or digits are required, because fewer would match nearly every text"),
+            ));
         }
         if words.len() > MAX_BYTES {
             return Err(Error::bad_input("words", format!("{} bytes; the limit is {MAX_BYTES}", words.len())));
@@ -58,7 +61,7 @@ impl Phrase {
         if pattern.is_match(FORGOTTEN.as_bytes()) {
             return Err(Error::bad_input(
                 "words",
-                format!("they occur in {FORGOTTEN}, the placeholder for forgotten words; use other words"),
+                format!("they are part of {FORGOTTEN}, the placeholder for forgotten words; use other words"),
             ));
         }
         Ok(Phrase { pattern })

@@ -34,7 +34,7 @@ impl FromStr for LineRange {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let bad = |why: &str| Error::bad_input("lines", format!("{text:?} {why}; use a line or a range, such as 42, 42-56 or 42-"));
+        let bad = |why: &str| Error::bad_input("lines", format!("{text:?} {why}; use a line number or a range, such as 42, 42-56 or 42-"));
         let number = |digits: &str| match digits.parse::<u64>() {
             Ok(0) => Err(bad("includes line 0, but line numbers start at 1")),
             Ok(u64::MAX) => Err(bad("is too large")),

@@ -49,7 +49,7 @@ impl fmt::Debug for Version {
 
 /// The text is not 32 hex digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a version is 32 hex digits")]
+#[error("expected a version of 32 hexadecimal digits")]
 pub struct InvalidVersion;
 
 impl FromStr for Version {

@@ -32,10 +32,10 @@ pub(super) const DIALECT: Dialect = Dialect {
     space,
 };
 
-const TOPICS: Param = Param::text_list("topics").aliases(&["topic"]).describe("names of memories; .md optional");
+const TOPICS: Param = Param::text_list("topics").aliases(&["topic"]).describe("memory names; .md is optional");
 const CONTENT: Param = Param::text("content").required().describe("Markdown");
-const SOURCE: Param = Param::text("source").describe("saving program, for the file name; default mcp");
-const QUERY: Param = Param::text("query").required().describe("words, in any order");
+const SOURCE: Param = Param::text("source").describe("name of the saving program, used in the file name; default mcp");
+const QUERY: Param = Param::text("query").required().describe("words to search for, in any order");
 
 const TOOLS: [Tool; 4] = [
     Tool {
@@ -135,8 +135,8 @@ fn sessions_prefix(caller: &ToolContext) -> Result<String> {
 const ADVICE: Advice = Advice {
     name: "Use a name such as deploy or topics/deploy.",
     list: "Call memory_read without topics to list the existing names.",
-    edit: "Save what changed with memory_append_session.",
-    split: "Save it as several sessions.",
+    edit: "Save the change with memory_append_session.",
+    split: "Save the text as several sessions.",
 };
 
 /// Turns an error into a failure as this system writes it.
@@ -216,7 +216,7 @@ fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
                 Err(error) => return Err(error),
             }
         }
-        Err(Error::Unavailable { what: "name of the session".into(), why: "a thousand sessions with this time already exist".into() })
+        Err(Error::Unavailable { what: "session name".into(), why: "too many sessions were saved at the same time".into() })
     })())
 }
 

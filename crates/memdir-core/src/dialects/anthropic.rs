@@ -28,7 +28,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 const COMMAND: Param = Param::typed_choice("command", &["view", "create", "str_replace", "insert", "delete", "rename"]).required();
 // Which of these a command needs is for the command to say; the texts may be empty.
-const PATH: Param = Param::text("path").empty_is_value().describe("begins with /memories; for all but rename");
+const PATH: Param = Param::text("path").empty_is_value().describe("path under /memories; for every command except rename");
 const VIEW_RANGE: Param = Param::integer_pair("view_range").describe("view: first and last line");
 const FILE_TEXT: Param = Param::text("file_text").empty_is_value().describe("create: the content");
 const OLD_STR: Param = Param::text("old_str").empty_is_value().describe("str_replace: the current text");
@@ -58,8 +58,8 @@ const ROOT: &str = "/memories";
 const ADVICE: Advice = Advice {
     name: "Use a path such as /memories/notes/deploy.md.",
     list: "View /memories to list the existing paths.",
-    edit: "View the file and give an old_str that occurs in it exactly once.",
-    split: "Split it into several files.",
+    edit: "View the file, then pass an old_str that occurs in it exactly once.",
+    split: "Split the text into several files.",
 };
 
 fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {

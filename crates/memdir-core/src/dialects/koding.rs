@@ -20,16 +20,15 @@ use std::fmt::Write as _;
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "koding",
-    stands_for: "the MemoryRead and MemoryWrite tools of anon-kode",
+    stands_for: "anon-kode's MemoryRead and MemoryWrite tools",
     needs: "~/.koding/memory, or memory/ in CLAUDE_CONFIG_DIR",
     tools: || &TOOLS,
     space,
 };
 
-const READ_PATH: Param = Param::text("file_path").describe("the file; without it the root file and the list of all files");
-const WRITE_PATH: Param =
-    Param::text("file_path").required().describe("the file, as MemoryRead lists it or relative to the memory directory");
-const CONTENT: Param = Param::text("content").required().describe("the whole new content");
+const READ_PATH: Param = Param::text("file_path").describe("file to read; omit it to read the root file and list all files");
+const WRITE_PATH: Param = Param::text("file_path").required().describe("path as listed by MemoryRead, or relative to the memory directory");
+const CONTENT: Param = Param::text("content").required().describe("complete new content of the file");
 
 const TOOLS: [Tool; 2] = [
     Tool {
@@ -64,7 +63,7 @@ const ADVICE: Advice = Advice {
     name: "Use a path relative to the memory directory, such as notes/deploy.md.",
     list: "Call MemoryRead without file_path to list the existing files.",
     edit: "Write the whole file with MemoryWrite.",
-    split: "Split it into several files.",
+    split: "Split the text into several files.",
 };
 
 /// The root file, and the fallback if it does not exist.
@@ -93,7 +92,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     match raw_files::get(store, &path) {
         Ok(Some(stored)) => {
             let content = cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, |line, left| {
-                format!("[{left} more characters: read {} from line {line} on with a file tool]", shown(caller, path.as_str()))
+                format!("[{left} more characters: use a file tool to read {} from line {line} on]", shown(caller, path.as_str()))
             });
             Ok(content_result(content))
         }
@@ -128,7 +127,7 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
     for name in ROOT_FILES {
         if let Some(stored) = raw_files::get(store, &MemoryPath::parse(name)?)? {
             let path = shown(caller, name);
-            let more = |line, left| format!("[{left} more characters: read {path} from line {line} on with a file tool]");
+            let more = |line, left| format!("[{left} more characters: use a file tool to read {path} from line {line} on]");
             root = (name, cut_with_note(&text::decode(&stored.bytes).0, limits::DIALECT_CHARS, more));
             break;
         }

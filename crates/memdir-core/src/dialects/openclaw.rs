@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 pub(super) const DIALECT: Dialect = Dialect {
     name: "openclaw",
     stands_for: "OpenClaw's memory_search and memory_get",
-    needs: "~/.openclaw/workspace: MEMORY.md, USER.md and memory/, and the directories of memory.extraPaths",
+    needs: "MEMORY.md, USER.md and memory/ in ~/.openclaw/workspace, and the directories in memory.extraPaths",
     tools: || &TOOLS,
     space,
 };
@@ -45,17 +45,17 @@ const MAX_RESULTS: Param = Param::integer("maxResults", 1, limits::SEARCH_RESULT
     .describe("default 6");
 const MIN_SCORE_PARAM: Param = search::MIN_SCORE_PARAM.shown_range(ShownRange::Neither).unserved_default().describe("0 to 1, default 0.35");
 const SEARCH_CORPUS: Param = Param::typed_choice("corpus", &["memory", "wiki", "all", "sessions"]).describe("default all");
-const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as memory_search returned it");
+const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as returned by memory_search");
 const FROM: Param = Param::integer("from", 1, MAX_LINE)
     .shown_range(ShownRange::Min)
     .default_integer(1)
     .unserved_default()
-    .describe("the first line, default 1");
+    .describe("first line, default 1");
 const LINES: Param = Param::integer("lines", 1, MAX_LINE)
     .shown_range(ShownRange::Min)
     .default_integer(GET_LINES)
     .unserved_default()
-    .describe("how many, default 120");
+    .describe("number of lines, default 120");
 const GET_CORPUS: Param = Param::typed_choice("corpus", &["memory", "wiki", "all"]).describe("default all");
 
 const TOOLS: [Tool; 2] = [

@@ -24,17 +24,17 @@ use serde_json::{Value, json};
 pub(super) const DIALECT: Dialect = Dialect {
     name: "profclaw",
     stands_for: "profClaw's memory tools",
-    needs: "MEMORY.md and memory/ in the current directory, and the directories of memory.extraPaths",
+    needs: "MEMORY.md and memory/ in the current directory, and the directories in memory.extraPaths",
     tools: || &TOOLS,
     space,
 };
 
 const QUERY: Param = search::QUERY.describe("what you need to know");
 const SOURCE: Param = Param::typed_choice("source", search::SOURCES).aliases(&["sources"]).default_text("all");
-const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as memory_search returned it");
-const LINES: Param = Param::text("lines").aliases(get::LINES_ALIASES).describe("42-56, or with from the number of lines");
+const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as returned by memory_search");
+const LINES: Param = Param::text("lines").aliases(get::LINES_ALIASES).describe("range such as 42-56, or with `from` the number of lines");
 const FROM: Param =
-    Param::integer("from", 1, get::MAX_LINE).aliases(get::FROM_ALIASES).shown_range(ShownRange::Min).describe("the first line");
+    Param::integer("from", 1, get::MAX_LINE).aliases(get::FROM_ALIASES).shown_range(ShownRange::Min).describe("first line to read");
 
 const TOOLS: [Tool; 3] = [
     Tool {
@@ -79,10 +79,10 @@ const TOOLS: [Tool; 3] = [
 ];
 
 pub(super) const ADVICE: Advice = Advice {
-    name: "Use a path as memory_search returns it, such as memory/notes.md.",
-    list: "Call memory_search for paths that exist.",
-    edit: "Change the file with a file tool.",
-    split: "Split it into several files.",
+    name: "Use a path returned by memory_search, such as memory/notes.md.",
+    list: "Call memory_search to find existing paths.",
+    edit: "Edit the file with a file tool.",
+    split: "Split the text into several files.",
 };
 
 /// Maximum number of characters of all passages in one answer.

@@ -29,19 +29,19 @@ use serde_json::{Value, json};
 pub(super) const DIALECT: Dialect = Dialect {
     name: "serena",
     stands_for: "Serena's memory tools",
-    needs: ".serena/memories in the repository or the nearest parent with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml",
+    needs: ".serena/memories in the repository or in the nearest parent directory with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml",
     tools: || &TOOLS,
     space,
 };
 
 const NAME: Param = Param::text("memory_name").aliases(&["memory_file_name"]).required();
-const READ_NAME: Param = NAME.describe("as list_memories shows it");
-const WRITE_NAME: Param = NAME.describe("separate topics with /; .md is not needed");
-const TOPIC: Param = Param::text("topic").default_text("").describe("only names under it");
+const READ_NAME: Param = NAME.describe("as shown by list_memories");
+const WRITE_NAME: Param = NAME.describe("name with topics separated by /; .md is optional");
+const TOPIC: Param = Param::text("topic").default_text("").describe("list only the names under this topic");
 const MAX_ANSWER_CHARS: Param =
-    max_chars("max_answer_chars").aliases(&["max_chars"]).describe("maximum number of characters; -1 for 150,000");
+    max_chars("max_answer_chars").aliases(&["max_chars"]).describe("maximum number of characters; -1 means 150,000");
 const CONTENT: Param = Param::text("content").required().describe("Markdown");
-const MAX_CHARS: Param = max_chars("max_chars").aliases(&["max_answer_chars"]).describe("maximum length of content; -1 for 150,000");
+const MAX_CHARS: Param = max_chars("max_chars").aliases(&["max_answer_chars"]).describe("maximum length of the content; -1 means 150,000");
 const NEEDLE: Param = Param::text("needle").required().describe("the text to replace");
 const REPL: Param = Param::text("repl").required().describe("the replacement text");
 const MODE: Param = Param::typed_choice("mode", &["literal", "regex"]).required();
@@ -64,8 +64,8 @@ const fn max_chars(name: &'static str) -> Param {
 const ADVICE: Advice = Advice {
     name: "Use a name such as topic/name.",
     list: "Call list_memories to list the existing names.",
-    edit: "Read the memory and give a needle that occurs in it exactly once, or set allow_multiple_occurrences.",
-    split: "Split it into several memories.",
+    edit: "Read the memory, then pass a needle that occurs in it exactly once, or set allow_multiple_occurrences.",
+    split: "Split the text into several memories.",
 };
 
 const TOOLS: [Tool; 7] = [
@@ -174,11 +174,11 @@ fn parse_name(given: &str) -> Result<MemoryPath> {
     let name = given.strip_prefix("mem:").unwrap_or(given);
     let name = path::strip_md(name);
     if name == "global" {
-        return Err(Error::bad_path(given, "global/ contains the memories of all projects; use a name such as global/style"));
+        return Err(Error::bad_path(given, "global/ contains the memories shared by all projects; use a name such as global/style"));
     }
     let path = MemoryPath::parse(name)?;
     if path.file_name().eq_ignore_ascii_case(".md") {
-        return Err(Error::bad_path(given, "it is empty without .md"));
+        return Err(Error::bad_path(given, "it is only the extension .md"));
     }
     Ok(MemoryPath::parse(&format!("{name}.md"))?)
 }
@@ -227,7 +227,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (content, _) = text::decode(&stored.bytes);
     let all = content.chars().count();
     text_result(cut_with_note(&content, max, |_, left| {
-        format!("[{left} of {all} characters are not shown; for the whole memory call read_memory again with max_answer_chars={all}]")
+        format!("[{left} of {all} characters are not shown; to read the whole memory, call read_memory again with max_answer_chars={all}]")
     }))
 }
 
@@ -290,7 +290,7 @@ fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     };
     let mut text = format!("Memory renamed from {old} to {new}.");
     if !renamed.skipped.is_empty() {
-        text += &format!(" References in read-only memories were left as they are: {}.", renamed.skipped.join(", "));
+        text += &format!(" References in read-only memories were not updated: {}.", renamed.skipped.join(", "));
     }
     text_result(text)
 }

@@ -347,7 +347,7 @@ impl<'a> Work<'a> {
                 break;
             }
             let name = page_name(&self.book.name, number);
-            self.notes.push(format!("{} was full: its oldest lines ({moved}) were moved to {name}, which it links to", self.book.name));
+            self.notes.push(format!("{} was full, so its oldest lines ({moved}) were moved to the linked page {name}", self.book.name));
             if self.single {
                 break;
             }
@@ -496,8 +496,9 @@ fn mentions(name: &str, text: &str, path: &str) -> Option<String> {
         .filter(|reference| strip_md(&reference.target) == strip_md(path))
         .map(|reference| reference.line)
         .collect();
+    let word = if lines.len() == 1 { "line" } else { "lines" };
     let lines = lines.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's section (line {lines})"))
+    (!lines.is_empty()).then(|| format!("{name} still mentions {path} outside memdir's section ({word} {lines})"))
 }
 
 /// Returns a note if the entrypoint approaches or exceeds a limit.
@@ -517,7 +518,7 @@ fn size_note(name: &str, text: &str) -> Option<String> {
     };
     if lines > limits::ENTRYPOINT_LINES || bytes > limits::ENTRYPOINT_BYTES {
         let sizes = reached(100)?;
-        return Some(format!("{name} has {sizes}; only its beginning is loaded; shorten the text outside memdir's section"));
+        return Some(format!("{name} has {sizes}, so only its beginning is loaded; shorten the text outside memdir's section"));
     }
     reached(limits::ENTRYPOINT_WARN_PERCENT)
         .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines are moved to an overflow page"))

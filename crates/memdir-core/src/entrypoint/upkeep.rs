@@ -166,7 +166,7 @@ fn apply_dated(
     let mut out = EntrypointEdits::default();
     for (prefix, mut changes) in by_mount {
         let Some(book) = open_entrypoint(view, books, &prefix)? else {
-            out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so its lines were not updated"));
+            out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so it was not updated"));
             continue;
         };
         for change in &mut changes {
@@ -251,9 +251,9 @@ fn outdated_note(name: &str, outdated: &[LineChange]) -> Option<String> {
     let shown = gone.iter().take(3).copied().collect::<Vec<_>>().join(", ");
     match gone.len() {
         0 => None,
-        1 => Some(format!("{name}: removed the line of {shown}, which no longer exists")),
-        count @ ..=3 => Some(format!("{name}: removed the lines of {count} files that no longer exist: {shown}")),
-        count => Some(format!("{name}: removed the lines of {count} files that no longer exist: {shown}, …")),
+        1 => Some(format!("{name}: removed the line for {shown}, which no longer exists")),
+        count @ ..=3 => Some(format!("{name}: removed the lines for {count} files that no longer exist: {shown}")),
+        count => Some(format!("{name}: removed the lines for {count} files that no longer exist: {shown}, …")),
     }
 }
 
@@ -399,7 +399,7 @@ impl EntrypointCache {
 pub(crate) fn narrowed_mount_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
     let is_part = paths.any(|path| mounts::mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
     is_part.then(|| {
-        "only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only".into()
+        "only part of this memory is accessible: the entrypoint and references outside that part were not updated; to list them, run `memdir check` without --only".into()
     })
 }
 

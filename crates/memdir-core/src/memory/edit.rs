@@ -79,7 +79,7 @@ fn several(text: &str, spots: &[Replacement]) -> Error {
     let lines: Vec<String> = spots.iter().take(MAX_LINES).map(|spot| line_at(text, spot.start).to_string()).collect();
     let more = if spots.len() > MAX_LINES { ", …" } else { "" };
     bad(format!(
-        "the text to replace occurs {} times, on lines {}{more}; make it longer until it occurs once",
+        "the text to replace occurs {} times, on lines {}{more}; add surrounding text so that it occurs once",
         spots.len(),
         lines.join(", ")
     ))
@@ -116,13 +116,13 @@ fn to_crlf(text: &str) -> String {
 fn no_match(text: &str, needle: &str) -> Error {
     let none = "the text to replace does not occur in the memory";
     if let Some(at) = find_folded(text, needle, |c| (!c.is_whitespace()).then_some(c)) {
-        return bad(format!("{none}; it occurs with different white space at line {}", line_at(text, at)));
+        return bad(format!("{none}; it occurs with different whitespace on line {}", line_at(text, at)));
     }
     if let Some(at) = find_folded(text, needle, |c| c.to_lowercase().next().filter(|c| !c.is_whitespace())) {
-        return bad(format!("{none}; it occurs with different capitalization at line {}", line_at(text, at)));
+        return bad(format!("{none}; it occurs with different capitalization on line {}", line_at(text, at)));
     }
     match nearest_line(text, needle) {
-        Some((line, text)) => bad(format!("{none}; the most similar line is {line}: {text:?}")),
+        Some((line, text)) => bad(format!("{none}; the most similar line is line {line}: {text:?}")),
         None => bad(none),
     }
 }
@@ -179,7 +179,7 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
         }
         if text[start..end].contains('\n') && search.matches_again_inside(start, end)? {
             return Err(bad(format!(
-                "the match that begins on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*",
+                "the match that begins on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with `.*?` instead of `.*`",
                 line_at(text, start)
             )));
         }
@@ -191,7 +191,8 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
         spots.push(Replacement { start, end, filled });
     }
     if spots.is_empty() {
-        let hint = if text.contains("\r\n") && source.contains(r"\n") { "; its lines end with \\r\\n: use \\r?\\n" } else { "" };
+        let hint =
+            if text.contains("\r\n") && source.contains(r"\n") { "; lines in this memory end with `\\r\\n`, so use `\\r?\\n`" } else { "" };
         return Err(bad(format!("the regular expression matches nothing in the memory{hint}")));
     }
     Ok(spots)
@@ -211,7 +212,7 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
             let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
             let group = group.ok_or_else(|| {
                 bad(format!(
-                    "the replacement refers to group $!{number}, but the number of groups in the regular expression is {}",
+                    "the replacement refers to group $!{number}, but the regular expression has fewer groups ({})",
                     groups.len() - 1
                 ))
             })?;

@@ -42,7 +42,7 @@ const KNOWN: [&str; 19] = [
 
 /// Parses the frontmatter, if there is one. `start` is behind a byte order mark.
 pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {
-    let as_body = |line, why: String| (None, vec![Problem::at(line, format!("{why}, so everything is read as the body"))]);
+    let as_body = |line, why: String| (None, vec![Problem::at(line, format!("{why}, so the whole file is read as the body"))]);
     let mut lines = Lines { text, at: start, number: 0 };
     let Some(open) = lines.next().filter(|line| line.is("---")) else {
         return (None, Vec::new());
@@ -50,7 +50,7 @@ pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Probl
     let mut inside: Vec<Line<'_>> = Vec::new();
     let mut excess: Option<(u64, String)> = None;
     let close = loop {
-        let Some(line) = lines.next() else { return as_body(1, "the frontmatter has no closing --- line".into()) };
+        let Some(line) = lines.next() else { return as_body(1, "the frontmatter has no closing `---` line".into()) };
         if line.is("---") || line.is("...") {
             break line;
         }
@@ -63,7 +63,7 @@ pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Probl
     let key_words = |line: &Line<'_>| line_key(line.body()).map(|(key, _)| key.split_whitespace().count());
     // Prose between two rules may contain colons, but then every key would have several words.
     if first.is_some_and(|line| key_words(line).is_none() || !inside.iter().any(|line| key_words(line) == Some(1))) {
-        return as_body(1, "the text begins with ---, but no key: value lines follow".into());
+        return as_body(1, "the text begins with `---`, but no `key: value` lines follow".into());
     }
     if let Some((line, why)) = excess.or_else(|| too_many_keys(&inside)) {
         return as_body(line, why);
@@ -119,7 +119,7 @@ impl Line<'_> {
     fn excess(&self, open: &Line<'_>) -> Option<(u64, String)> {
         let larger = |what: &str, limit: usize| Some((self.number, format!("{what} is larger than {}", human_bytes(limit as u64))));
         if self.text.len() > limits::FRONTMATTER_LINE_BYTES {
-            return larger("a line of the frontmatter", limits::FRONTMATTER_LINE_BYTES);
+            return larger("a frontmatter line", limits::FRONTMATTER_LINE_BYTES);
         }
         if self.range.end - open.range.end > limits::FRONTMATTER_BYTES {
             return larger("the frontmatter", limits::FRONTMATTER_BYTES);
@@ -173,7 +173,7 @@ fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, found: &mut
         at += 1;
         let Some((key, colon)) = line_key(line.body()).filter(|_| line.indent() == indent && !line.is_ignored()) else {
             if !line.is_ignored() {
-                found.add(line.number, "a line of the frontmatter is not of the form key: value");
+                found.add(line.number, "a frontmatter line is not in the form `key: value`");
             }
             continue;
         };
@@ -222,13 +222,13 @@ fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usi
     let parsed = if children.is_empty() { scalar::parse(&text[value.clone()]) } else { Value::Nested };
     match parsed {
         Value::Broken(_) => {
-            found.add(line.number, format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes"));
+            found.add(line.number, format!("the value of `{key}` is not valid YAML and was read as plain text; put it in quotes"));
         }
         Value::TooDeep => found.too_deep = found.too_deep.or(Some(line.number)),
         Value::Empty | Value::Text(_) | Value::Nested => {}
     }
     if more.iter().any(|line| line.text[..line.indent()].contains('\t')) {
-        found.add(line.number, format!("{key} is indented with a tab, which YAML does not allow"));
+        found.add(line.number, format!("`{key}` is indented with a tab, which YAML does not allow"));
     }
     Field { key, lines, value, parsed, children }
 }

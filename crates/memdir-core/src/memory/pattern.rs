@@ -52,7 +52,7 @@ impl<'t> PatternSearch<'t> {
         if self.looked_at > LOOKED_AT {
             return Err(Error::BadEdit {
                 why: format!(
-                    "the regular expression matches more than {} times in a text of {}; make it more specific, or edit fewer places at a time",
+                    "the regular expression matches more than {} times in a text of {}; make it more specific, or replace fewer occurrences at a time",
                     self.matches,
                     human_bytes(self.text.len() as u64)
                 ),
@@ -114,7 +114,8 @@ fn build(pattern: &str, steps: usize) -> Result<Regex, Box<fancy_regex::Error>> 
 }
 
 fn too_hard(_: fancy_regex::Error) -> Error {
-    let why = "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as (a+)+";
+    let why =
+        "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as `(a+)+`";
     Error::BadEdit { why: why.into() }
 }
 

@@ -226,7 +226,7 @@ pub(super) fn parse<'t>(field: impl Fn(&str) -> Option<(&'t str, usize)>) -> (Va
     if let Some((values, at)) = items("stale_after") {
         out.stale_after = values.first().and_then(scalar_text).and_then(|text| read_date(&text));
         if out.stale_after.is_none() {
-            problems.push((at, "stale_after is not a date such as 2026-03-01".to_owned()));
+            problems.push((at, "`stale_after` is not a date such as 2026-03-01".to_owned()));
         }
     }
     if let Some((values, at)) = items("status") {
@@ -241,18 +241,19 @@ pub(super) fn parse<'t>(field: impl Fn(&str) -> Option<(&'t str, usize)>) -> (Va
         problems.extend(excess(key, &values, at));
         names.extend(values.iter().take(limits::VALIDITY_ITEMS).filter_map(name_text));
         if names.len() < values.len().min(limits::VALIDITY_ITEMS) {
-            problems.push((at, format!("{key} is not a list of names of memories")));
+            problems.push((at, format!("`{key}` is not a list of memory names")));
         }
     }
     if let Some((values, at)) = items("sources") {
         problems.extend(excess("sources", &values, at));
         out.sources.extend(values.iter().take(limits::VALIDITY_ITEMS).filter_map(scalar_text).map(|text| SourceRef::parse(&text)));
         if out.sources.len() < values.len().min(limits::VALIDITY_ITEMS) {
-            problems.push((at, "sources is not a list of texts".to_owned()));
+            problems.push((at, "`sources` is not a list of strings".to_owned()));
         }
         let unknown = out.sources.iter().filter(|source| matches!(source, SourceRef::Other(_)));
         problems.extend(unknown.map(|source| {
-            let what = format!("the source {:?} is not path@blob:lines, a turn such as chats/x.md:3-5, or an address", source.to_string());
+            let what =
+                format!("invalid source {:?}: expected `path@blob:lines`, a turn such as chats/x.md:3-5, or a URL", source.to_string());
             (at, what)
         }));
     }
@@ -260,7 +261,7 @@ pub(super) fn parse<'t>(field: impl Fn(&str) -> Option<(&'t str, usize)>) -> (Va
         problems.extend(excess("verified", &values, at));
         out.verified.extend(values.iter().take(limits::VALIDITY_ITEMS).filter_map(verification));
         if out.verified.len() < values.len().min(limits::VALIDITY_ITEMS) {
-            problems.push((at, "verified must be a list of entries with by and at, a date such as 2026-03-01".to_owned()));
+            problems.push((at, "`verified` must be a list of entries with `by` and `at` (a date such as 2026-03-01)".to_owned()));
         }
     }
     (out, problems)
@@ -340,7 +341,7 @@ fn items(raw: &str) -> Vec<Value> {
 
 fn excess(key: &str, values: &[Value], at: usize) -> Option<(usize, String)> {
     let limit = limits::VALIDITY_ITEMS;
-    (values.len() > limit).then(|| (at, format!("{key} has {} entries; only the first {limit} count", values.len())))
+    (values.len() > limit).then(|| (at, format!("`{key}` has {} entries; only the first {limit} are used", values.len())))
 }
 
 fn scalar_text(value: &Value) -> Option<String> {

@@ -89,7 +89,7 @@ pub(crate) fn without_cues(store: &dyn Store, context: &Context, topic: &str) ->
 /// Sets the cues of memories in one change. Fails without a change if one of them cannot be set.
 pub(crate) fn set_cues(store: &dyn Store, context: &Context, request: &SetCues) -> Result<CuesSet> {
     if let Some(twice) = repeated(request) {
-        return Err(Error::bad_input("cues", format!("{:?} is given twice", twice.name())));
+        return Err(Error::bad_input("cues", format!("{:?} is listed twice", twice.name())));
     }
     let touches: Vec<MemoryPath> = request.entries.iter().map(|entry| entry.path.clone()).collect();
     let (change, set) = change_with(store, &context.intent(Verb::Edit), &touches, |view| {
@@ -145,7 +145,7 @@ fn cued(view: &dyn View, context: &Context, entry: &CueEntry, add: bool, notes: 
     let cues: Vec<String> = if add { memory.cues().into_iter().chain(entry.cues.iter().cloned()).collect() } else { entry.cues.clone() };
     let named = |error| match error {
         Error::BadInput { why, .. } => Error::bad_input(format!("cues of {name:?}"), why),
-        Error::Secret { rule, .. } => Error::bad_input(format!("cues of {name:?}"), format!("one looks like a secret ({rule})")),
+        Error::Secret { rule, .. } => Error::bad_input(format!("cues of {name:?}"), format!("one of them looks like a secret ({rule})")),
         other => other,
     };
     let yaml = cues::to_yaml(&cues).map_err(named)?;

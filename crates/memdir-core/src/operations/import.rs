@@ -148,7 +148,7 @@ pub fn parse(name: &str, text: &str) -> Result<ImportFile> {
     }
     Err(Error::bad_input(
         "file",
-        "unknown format; supported formats: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json of a ChatGPT or Claude data export, a Markdown file",
+        "unknown format; supported formats: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json from a ChatGPT or Claude data export, a Markdown file",
     ))
 }
 
@@ -251,7 +251,7 @@ fn one(
     }
     let taken = there.is_some() || known.names.contains(wanted.name());
     let path = match request.clash {
-        OnConflict::Skip if taken => return skipped(format!("{} already exists with a different text", wanted.name())),
+        OnConflict::Skip if taken => return skipped(format!("{} already exists with different text", wanted.name())),
         OnConflict::Replace if earlier.is_none() => there.unwrap_or(wanted),
         _ if taken => match numbered(view, &wanted, known, incoming)? {
             Numbered::Free(path) => path,

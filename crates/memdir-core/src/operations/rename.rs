@@ -128,7 +128,7 @@ fn planned(store: &dyn Store, view: &dyn View, context: &Context, names: &[(Memo
         }
         write::check_new_name(context, &stored.path, &target)?;
         if !seen.insert(stored.path.clone()) {
-            return Err(Error::bad_input("names", format!("{:?} is given twice", stored.path.name())));
+            return Err(Error::bad_input("names", format!("{:?} is listed twice", stored.path.name())));
         }
         if !seen.insert(target.clone()) {
             return Err(Error::bad_input("names", format!("two memories would be named {:?}", target.name())));

@@ -109,7 +109,7 @@ pub(crate) fn withdraw(store: &dyn Store, context: &Context, id: &str) -> Result
     let (proposals, proposal) = find(store, context, id)?;
     check_open(&proposal)?;
     if !proposal.can_withdraw {
-        return Err(Error::Review { why: format!("proposal {id} is by {}; only its author can withdraw it", proposal.author.name) });
+        return Err(Error::Review { why: format!("proposal {id} was made by {}; only its author can withdraw it", proposal.author.name) });
     }
     close(proposals, context, &proposal, ProposalState::Withdrawn, None)
 }

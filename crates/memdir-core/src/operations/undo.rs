@@ -243,7 +243,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             edits.push(old_bytes(store, file)?);
         }
         if edits.is_empty() && !left.is_empty() {
-            return Err(Error::no_change(format!("every memory of change {} has changed since; {}", undone.id, left_note(&left))));
+            return Err(Error::no_change(format!("every memory in change {} has changed since: {}", undone.id, sorted_names(&left))));
         }
         let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
         // A change made outside memdir did not change the lines of its memories, but a later change may have.
@@ -296,9 +296,13 @@ fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<Memory
 }
 
 fn left_note(left: &HashSet<MemoryPath>) -> String {
-    let mut names: Vec<&str> = left.iter().map(MemoryPath::name).collect();
+    format!("skipped, because they have changed since: {}", sorted_names(left))
+}
+
+fn sorted_names(paths: &HashSet<MemoryPath>) -> String {
+    let mut names: Vec<&str> = paths.iter().map(MemoryPath::name).collect();
     names.sort_unstable();
-    format!("left as they are, because they have changed since: {}", names.join(", "))
+    names.join(", ")
 }
 
 /// Fails if a part of a change is unknown or not accessible here: undoing the rest would lose or duplicate what it moved.
@@ -306,13 +310,13 @@ fn check_whole(change: &Change, doing: &str) -> Result<()> {
     let id = &change.id;
     if !change.elsewhere.is_empty() {
         let why = format!(
-            "change {id} also changed memories that are not part of this space; {doing} it by its id in a space that has all of them"
+            "change {id} also changed memories that are not part of this space; {doing} it by its id in a space that includes all of them"
         );
         return Err(Error::no_change(why));
     }
     if change.incomplete {
         let why = format!(
-            "change {id} also changed memories that are not accessible here, or that the journal no longer has; restore a single memory with its version from its history"
+            "change {id} also changed memories that are not accessible here or no longer in the journal; restore single memories by version from their history"
         );
         return Err(Error::no_change(why));
     }

@@ -136,7 +136,9 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
         return Ok(out);
     }
     if let Some(found) = look.symbols(&wanted, SourceLimit::Few) {
-        out.extend(wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which is in no tracked file")));
+        out.extend(
+            wanted.iter().filter(|name| !found.contains(name)).map(|name| format!("{name}, which does not occur in any tracked file")),
+        );
     }
     Ok(out)
 }

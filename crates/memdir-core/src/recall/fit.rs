@@ -240,8 +240,8 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     }
     match names.len().saturating_sub(notes) {
         0 => {}
-        1 if notes == 0 => out.push_str("[mentions 1 thing that does not exist]\n"),
-        more if notes == 0 => out.push_str(&format!("[mentions {more} things that do not exist]\n")),
+        1 if notes == 0 => out.push_str("[mentions 1 name that does not exist]\n"),
+        more if notes == 0 => out.push_str(&format!("[mentions {more} names that do not exist]\n")),
         more => out.push_str(&format!("[and {more} more that {} not exist]\n", if more == 1 { "does" } else { "do" })),
     }
     if let Some(note) = staleness(candidate.age_days) {
@@ -268,7 +268,7 @@ pub fn staleness(age_days: i64) -> Option<String> {
         ..=1 => None,
         2..=30 => Some(format!("{age_days} days old: check what it says about code or plans before relying on it")),
         31..=180 => Some(format!("{age_days} days old: much may have changed; verify before relying on it")),
-        _ => Some(format!("{age_days} days old: take it as a hint of how things were; verify everything")),
+        _ => Some(format!("{age_days} days old: treat it as a record of the past; verify everything")),
     }
 }
 

@@ -132,8 +132,8 @@ impl RecallExplanation {
         let verdict = match self.verdict {
             RecallVerdict::Recalled => "recalled".to_owned(),
             RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", self.missing),
-            RecallVerdict::FarBelowBest => format!("not recalled: {:.2} too far below the best memory", self.missing),
-            RecallVerdict::NothingInCommon => "not recalled: shares no word with the message".to_owned(),
+            RecallVerdict::FarBelowBest => format!("not recalled: {:.2} below the cutoff relative to the best memory", self.missing),
+            RecallVerdict::NothingInCommon => "not recalled: shares no words with the message".to_owned(),
             RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
         };
         match &self.validity {

@@ -252,7 +252,9 @@ impl Tripwire {
             TripwireKind::Command => bad_glob(Glob::text(&self.pattern)),
             TripwireKind::Tools => bad_glob(Glob::text(&self.pattern))
                 .or_else(|| self.pattern.contains(' ').then(|| "a tool name cannot contain a space".into())),
-            TripwireKind::Path if self.pattern.split('/').any(|part| part == "..") => Some("a path with .. is outside the project".into()),
+            TripwireKind::Path if self.pattern.split('/').any(|part| part == "..") => {
+                Some("a path with `..` is outside the project".into())
+            }
             TripwireKind::Path => bad_glob(Glob::path(&self.pattern)),
         }
     }

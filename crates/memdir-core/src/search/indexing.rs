@@ -405,7 +405,7 @@ fn add_check(
 }
 
 fn thread_ended() -> crate::base::error::Error {
-    crate::base::error::Error::Unavailable { what: "the search index".into(), why: "an indexing thread ended early".into() }
+    crate::base::error::Error::Unavailable { what: "the search index".into(), why: "an indexing thread stopped unexpectedly".into() }
 }
 
 /// The changes of an overlay.

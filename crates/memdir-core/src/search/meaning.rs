@@ -86,9 +86,9 @@ impl Meaning {
         });
         if started.is_err() {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err("the thread for the embedder could not be started".to_owned());
+            return Err("the embedder thread could not be started".to_owned());
         }
-        receive.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err("the embedder did not answer in time".to_owned()))
+        receive.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err("the embedder did not respond in time".to_owned()))
     }
 }
 

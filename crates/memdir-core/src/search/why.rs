@@ -64,15 +64,15 @@ impl fmt::Display for WhyNot {
             WhyNot::NotSearched => f.write_str("It is not searched: only text files, such as Markdown, of at most 64 MB are searched."),
             WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that filter."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
-                write!(f, "Its best lines, {lines}, score {score:.2}, below the minimum of {min_score:.2}.")?;
+                write!(f, "Its best lines ({lines}) score {score:.2}, below the minimum of {min_score:.2}.")?;
                 if !unshared.is_empty() {
-                    write!(f, " It lacks: {}.", unshared.join(", "))?;
+                    write!(f, " They do not contain: {}.", unshared.join(", "))?;
                 }
-                f.write_str(" Search with words it contains, or with a lower --min-score.")
+                f.write_str(" Search with words that the memory contains, or with a lower --min-score.")
             }
             WhyNot::Outranked { lines, score, rank, max_results } => write!(
                 f,
-                "Its best lines, {lines}, score {score:.2} and rank {rank}; only the best {max_results} were returned. Search with a higher --max-results or with more specific words."
+                "Its best lines ({lines}) score {score:.2}, which is rank {rank}; only the best {max_results} results were returned. Search with a higher --max-results or with more specific words."
             ),
             WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
         }
@@ -126,13 +126,13 @@ pub(super) fn why_not(
 /// The filter of a search that excludes a memory.
 fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, source: Source) -> Option<String> {
     if let Some(under) = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under)) {
-        return Some(format!("The path filter {under}"));
+        return Some(format!("The filter path:{under}"));
     }
     if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != source) {
-        return Some(format!("The source filter {}", format!("{wanted:?}").to_lowercase()));
+        return Some(format!("The filter source:{}", format!("{wanted:?}").to_lowercase()));
     }
     if let Some(kind) = search.kind.or(query.kind) {
-        return Some(format!("The type filter {kind}"));
+        return Some(format!("The filter type:{kind}"));
     }
     if source == Source::Chat && !search.all_projects {
         return Some("The project filter".into());

@@ -71,7 +71,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         reach: Reach::Block,
         ..token(
             "private-key",
-            "a private key in PEM, OpenSSH or PGP armour",
+            "a PEM, OpenSSH or PGP private key",
             &["PRIVATE KEY"],
             r#"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[\s>"'|+,\\]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ -~]*)*[A-Za-z0-9+/]{40}(?:[A-Za-z0-9+/=\s>"'|,\\]*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:[A-Za-z0-9+/=]|\s+[A-Za-z0-9+/=]{40})*)"#,
         )
@@ -89,21 +89,21 @@ pub(super) const RULES: [SecretRule; 89] = [
     // `-----BEGIN … PRIVATE KEY` in base64.
     token(
         "encoded-private-key",
-        "a private key in base64, such as client-key-data of a kubeconfig",
+        "a base64-encoded private key, such as `client-key-data` in a kubeconfig",
         &["LS0tLS1CRUdJTi"],
         r"\bLS0tLS1CRUdJTi(?:BSU0EgUFJJVkFURSBLRVkt|BQUklWQVRFIEtFWS0t|BFQyBQUklWQVRFIEtFWS0t|BPUEVOU1NIIFBSSVZBVEUgS0VZ|BFTkNSWVBURUQgUFJJVkFURSBLRVkt)[A-Za-z0-9+/=]{40,}",
     ),
     token("json-web-key", "a private JSON Web Key (JWK)", &["\"kty\""], r#""kty"[ -~]*?"d"\s*:\s*"(?P<v>[A-Za-z0-9_-]{40,})""#),
     token(
         "wallet-key",
-        "the private key of a wallet",
+        "a wallet private key",
         &["xprv", "rivate", "RIVATE"],
         r#"\bxprv[1-9A-HJ-NP-Za-km-z]{100,}|\b(?i:private[_ -]?key)["'`]?\s*[:=]\s*["'`]?0x[a-fA-F0-9]{64}\b"#,
     ),
     token("age-key", "an age secret key", &["AGE-SECRET-KEY-1"], r"\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}"),
     token("jwt", "a signed JSON Web Token (JWT)", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
     // Clouds.
-    token("aws-access-key", "an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    token("aws-access-key", "an AWS access key ID", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
     reviewed(
         token(
             "aws-secret-key",
@@ -145,11 +145,11 @@ pub(super) const RULES: [SecretRule; 89] = [
     token("azure-devops-token", "an Azure DevOps token", &["AZDO"], r"\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b"),
     token(
         "cloud-token",
-        "a token of Netlify, Render, Vercel, Tencent, Yandex, Neon, Atlas, Prefect or Sourcegraph",
+        "a Netlify, Render, Vercel, Tencent, Yandex, Neon, Atlas, Prefect or Sourcegraph token",
         &["nfp_", "rnd_", "vercel_blob_rw_", "AKID", "AQVN", "napi_", "mdb_sa_sk_", "pnu_", "pnb_", "sgp_"],
         r"\b(?:nfp_[A-Za-z0-9]{36,}|rnd_[A-Za-z0-9]{28,}|vercel_blob_rw_[A-Za-z0-9]{12,}_[A-Za-z0-9]{20,}|AKID[A-Za-z0-9]{32}|AQVN[A-Za-z0-9_-]{35,}|napi_[a-z0-9]{60,}|mdb_sa_sk_[A-Za-z0-9_-]{40,}|pn[ub]_[A-Za-z0-9]{36}|sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40})\b",
     ),
-    token("alibaba-key", "an Alibaba Cloud access key id", &["LTAI"], r"\bLTAI[A-Za-z0-9]{20}\b"),
+    token("alibaba-key", "an Alibaba Cloud access key ID", &["LTAI"], r"\bLTAI[A-Za-z0-9]{20}\b"),
     token("digitalocean-token", "a DigitalOcean token", &["_v1_"], r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
     token("cloudflare-key", "a Cloudflare origin CA key", &["v1.0-"], r"\bv1\.0-[a-f0-9]{24}-[a-f0-9]{146}\b"),
     token("heroku-key", "a Heroku API key", &["HRKU-"], r"\bHRKU-AA[A-Za-z0-9_-]{58}"),
@@ -198,24 +198,29 @@ pub(super) const RULES: [SecretRule; 89] = [
     token("crates-io-token", "a crates.io token", &["cio"], r"\bcio[A-Za-z0-9]{32}\b"),
     token(
         "ci-token",
-        "a token of CircleCI, Buildkite, SonarQube, Octopus or Infracost",
+        "a CircleCI, Buildkite, SonarQube, Octopus or Infracost token",
         &["CCIPAT_", "bkua_", "sqp_", "squ_", "sqa_", "API-", "ico-"],
         r"\b(?:CCIPAT_[A-Za-z0-9]{22}_[a-f0-9]{40}|bkua_[a-f0-9]{40}|sq[pua]_[a-f0-9]{40}|API-[A-Z0-9]{26,32}|ico-[A-Za-z0-9]{32})\b",
     ),
     token(
         "registry-token",
-        "a token of NuGet, Artifactory or Clojars",
+        "a NuGet, Artifactory or Clojars token",
         &["oy2", "AKCp", "cmVmdGtu", "CLOJARS_"],
         r"\b(?:oy2[a-z0-9]{43}|AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,}|CLOJARS_[a-f0-9]{60})\b",
     ),
     token(
         "npmrc-credentials",
-        "credentials of an .npmrc",
+        "credentials in an .npmrc file",
         &["_auth"],
         r#"(?:^|[\s/:"'`])_auth(?:Token)?["']?\s*[:=]\s*["']?(?P<v>[A-Za-z0-9+/=_.-]{16,})"#,
     ),
     reviewed(
-        token("docker-auth", "credentials of a Docker configuration", &["\"auth\""], r#""auth"\s*:\s*"(?P<v>[A-Za-z0-9+/]{12,}={0,2})""#),
+        token(
+            "docker-auth",
+            "credentials in a Docker configuration file",
+            &["\"auth\""],
+            r#""auth"\s*:\s*"(?P<v>[A-Za-z0-9+/]{12,}={0,2})""#,
+        ),
         Refuse,
         Needs::Byte(b'"'),
         2.5,
@@ -231,10 +236,10 @@ pub(super) const RULES: [SecretRule; 89] = [
         r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})",
     ),
     token("openrouter-key", "an OpenRouter key", &["sk-or-"], r"\bsk-or-(?:v[0-9]-)?[a-f0-9]{48,}\b"),
-    token("model-key", "a model provider's key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
+    token("model-key", "a model provider key (sk-…)", &["sk-"], r"\bsk-(?:[A-Za-z0-9]{40,}|[a-f0-9]{32})\b"),
     token(
         "model-service-key",
-        "an API key of Fireworks, Cerebras, NVIDIA, Voyage, Jina, ElevenLabs, LangSmith, Langfuse, Pinecone, Tavily, \
+        "an API key for Fireworks, Cerebras, NVIDIA, Voyage, Jina, ElevenLabs, LangSmith, Langfuse, Pinecone, Tavily, \
          Firecrawl, E2B, Apify or Weights & Biases",
         &["fw_", "csk-", "nvapi-", "pa-", "jina_", "sk_", "lsv2_", "sk-lf-", "pcsk_", "tvly-", "fc-", "e2b_", "apify_api_", "wandb_v1_"],
         r"\b(?:fw_[A-Za-z0-9]{22,24}|csk-[a-z0-9]{48}|nvapi-[A-Za-z0-9_-]{60,}|pa-[A-Za-z0-9_-]{43}|jina_[a-f0-9]{32}[A-Za-z0-9_-]{28}|sk_[a-f0-9]{48}|lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}|sk-lf-[a-f0-9]{8}-[a-f0-9-]{27}|pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{50,}|tvly-(?:dev-|prod-)?[A-Za-z0-9]{28,}|fc-[a-f0-9]{32}|e2b_[a-f0-9]{40}|apify_api_[A-Za-z0-9]{36}|wandb_v1_[A-Za-z0-9_]{40,})\b",
@@ -284,7 +289,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     )),
     token(
         "chat-token",
-        "a token or webhook of Matrix, Meta, Twitch, DingTalk, Feishu, Lark, WeCom, Mattermost or Rocket.Chat",
+        "a Matrix, Meta, Twitch, DingTalk, Feishu, Lark, WeCom, Mattermost or Rocket.Chat token or webhook",
         &["syt_", "EAA", "oauth:", "dingtalk.com/robot", "/bot/v2/hook/", "/cgi-bin/webhook/send", "/hooks/"],
         r"(?:\b(?:syt_[A-Za-z0-9_=-]{4,}_[A-Za-z0-9]{20}_[A-Za-z0-9]{6}|EAA[A-Za-z0-9]{80,}|oauth:[a-z0-9]{30}|dingtalk\.com/robot/send\?access_token=[a-f0-9]{64}|(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[a-f0-9-]{36}|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[a-f0-9-]{36})|/hooks/(?:[a-z0-9]{26}|[A-Za-z0-9]{17,24}/[A-Za-z0-9]{40,}))\b",
     ),
@@ -318,7 +323,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     ),
     token(
         "payment-key",
-        "a key of PayPal, Braintree, Plaid, Flutterwave or Paddle",
+        "a PayPal, Braintree, Plaid, Flutterwave or Paddle key",
         &["access_token$", "access-", "FLWSECK", "pdl_"],
         r"(?:access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}|access-(?:sandbox|development|production)-[a-f0-9]{8}-[a-f0-9-]{27}|FLWSECK(?:_TEST)?-[a-f0-9]{32}-X|pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3})\b",
     ),
@@ -338,13 +343,13 @@ pub(super) const RULES: [SecretRule; 89] = [
     )),
     token(
         "business-token",
-        "a token of HubSpot, Salesforce, Klaviyo, ClickUp, Typeform or Contentful",
+        "a HubSpot, Salesforce, Klaviyo, ClickUp, Typeform or Contentful token",
         &["pat-", "00D", "pk_", "tfp_", "CFPAT-"],
         r"\b(?:pat-(?:na|eu|ap)[0-9]-[a-f0-9]{8}-[a-f0-9-]{27}|00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,}|pk_(?:[a-f0-9]{34}|[0-9]{6,}_[A-Z0-9]{32})|tfp_[A-Za-z0-9_-]{40,}|CFPAT-[A-Za-z0-9_-]{43})\b",
     ),
     with_digit(token(
         "telemetry-token",
-        "a token of PostHog, Axiom, LaunchDarkly, Honeycomb, Elastic, Statsig or Logfire",
+        "a PostHog, Axiom, LaunchDarkly, Honeycomb, Elastic, Statsig or Logfire token",
         &["phx_", "xaat-", "xapt-", "sdk-", "api-", "hcaik_", "hcbik_", "essu_", "secret-", "pylf_"],
         r"\b(?:phx_[A-Za-z0-9]{40,}|xa[ap]t-[a-f0-9]{8}-[a-f0-9-]{27}|(?:sdk|api)-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}|hc[ab]ik_[A-Za-z0-9]{50,}|essu_[A-Za-z0-9+/=]{40,}|secret-[A-Za-z0-9]{36,}|pylf_v1_[a-z]{2}_[A-Za-z0-9]{40,})\b",
     )),
@@ -404,7 +409,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         ..reviewed(
             token(
                 "netrc-password",
-                "a password of a .netrc",
+                "a password in a .netrc file",
                 &["login "],
                 r"\blogin[ \t]+(?P<user>[!-~]+)\s+(?:account[ \t]+[!-~]+\s+)?password[ \t]+(?P<v>[!-~]{4,})",
             ),
@@ -417,7 +422,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     reviewed(
         token(
             "pgpass-password",
-            "a password of a .pgpass",
+            "a password in a .pgpass file",
             &[":5432:"],
             r"\b(?P<host>[A-Za-z0-9.*-]+):5432:[A-Za-z0-9_.*-]+:(?P<user>[A-Za-z0-9_.*-]+):(?P<v>[!-~]{4,})",
         ),
@@ -441,7 +446,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     reviewed(
         token(
             "command-password",
-            "a password in a command of MySQL, MariaDB or sshpass",
+            "a password in a MySQL, MariaDB or sshpass command",
             &["mysql", "mariadb", "sshpass"],
             r#"\b(?:sshpass[ \t]+-p[ \t]?|(?:mysql|mariadb)[a-z-]*[ \t](?:[ -~]*?[ \t])?-p)["'`]?(?P<v>[!-~--["'`$<]]{6,})"#,
         ),
@@ -455,7 +460,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         severity: Warn,
         ..token(
             "kubeconfig-certificate",
-            "the client certificate of a kubeconfig, which is stored with its key",
+            "a client certificate in a kubeconfig, which also contains its key",
             &["client-certificate-data"],
             r#"client-certificate-data["']?\s*:\s*["']?(?P<v>LS0tLS1CRUdJTi[A-Za-z0-9+/=]{40,})"#,
         )
@@ -475,7 +480,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     reviewed(
         token(
             "assigned-secret",
-            "a long random value assigned to a name such as secret or token",
+            "a long random value assigned to a name such as `secret` or `token`",
             &[
                 "assword", "ASSWORD", "asswd", "ASSWD", "PWD", "ecret", "ECRET", "oken", "OKEN", "key", "Key", "KEY", "redential",
                 "REDENTIAL",

@@ -11,7 +11,7 @@ pub struct ChangeCursor(BTreeMap<String, String>);
 impl ChangeCursor {
     /// Parses a cursor that [`ChangeCursor`] printed.
     pub fn parse(text: &str) -> Result<Self> {
-        let invalid = || Error::bad_input("cursor", "it is not a cursor of this server; omit it to start at the beginning");
+        let invalid = || Error::bad_input("cursor", "it is not valid on this server; omit it to start at the beginning");
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase());
         if text == Self::START {
             return Ok(ChangeCursor::default());
@@ -76,7 +76,7 @@ pub struct IdempotencyKey {
 impl IdempotencyKey {
     /// The error for a key that was used for another request.
     pub fn reused() -> Error {
-        Error::bad_input("idempotency key", "it was used for another request; use a new key for each request")
+        Error::bad_input("idempotency key", "it was already used for another request; use a new key for each request")
     }
 
     /// The hash of the caller and the key.

@@ -216,7 +216,7 @@ fn is_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
 /// Adds the part of a mount that lies under a prefix inside it.
 fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
     let Some((mount, rel)) = mounts::locate(mounts, prefix.as_str()) else {
-        return Err(Error::bad_input("prefix", format!("{:?} is not in a mount of this space", prefix.as_str())));
+        return Err(Error::bad_input("prefix", format!("{:?} is not in any mount of this space", prefix.as_str())));
     };
     let name = MemoryPath::parse(rel)?.name().to_owned();
     match out.iter_mut().find(|other| other.prefix == mount.prefix) {
@@ -254,6 +254,6 @@ pub fn person(name: &str) -> Result<String> {
 pub fn part(what: &str, name: &str) -> Result<String> {
     match MemoryPath::parse(name) {
         Ok(path) if path.parts().count() == 1 && !name.starts_with('.') => Ok(path.to_string()),
-        _ => Err(Error::bad_input(what, format!("{name:?} is not a valid directory name; use letters, digits, - and _"))),
+        _ => Err(Error::bad_input(what, format!("{name:?} is not a valid directory name; use letters, digits, `-` and `_`"))),
     }
 }

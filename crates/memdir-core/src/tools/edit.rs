@@ -11,9 +11,11 @@ use serde_json::json;
 
 const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required();
 const OLD: Param =
-    Param::text("old").aliases(&["old_str", "old_string", "old_text", "needle"]).required().describe("the exact text, or a pattern");
-const NEW: Param =
-    Param::text("new").aliases(&["new_str", "new_string", "new_text", "repl"]).required().describe("with regex, $!1 is the first group");
+    Param::text("old").aliases(&["old_str", "old_string", "old_text", "needle"]).required().describe("exact text to replace, or a pattern");
+const NEW: Param = Param::text("new")
+    .aliases(&["new_str", "new_string", "new_text", "repl"])
+    .required()
+    .describe("replacement text; with regex, $!1 is the first group");
 const REGEX: Param = Param::flag("regex").default_flag(false);
 const ALL: Param = Param::flag("all").aliases(&["replace_all"]).default_flag(false);
 

@@ -16,17 +16,19 @@ use crate::{
 };
 use serde_json::Value;
 
-const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required().describe("as memory_search returned it");
+const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required().describe("as returned by memory_search");
 const LINES: Param = Param::text("lines").aliases(LINES_ALIASES).describe("42-56, 42- or 42; default all");
-const FROM: Param =
-    Param::integer("from", 1, MAX_LINE).aliases(FROM_ALIASES).shown_range(ShownRange::Neither).describe("instead of lines: first line");
+const FROM: Param = Param::integer("from", 1, MAX_LINE)
+    .aliases(FROM_ALIASES)
+    .shown_range(ShownRange::Neither)
+    .describe("first line to read; use instead of `lines`");
 
 /// The last line that can be asked for.
 pub(crate) const MAX_LINE: i64 = u32::MAX as i64;
 pub(crate) const LINES_ALIASES: &[&str] = &["range"];
 pub(crate) const FROM_ALIASES: &[&str] = &["from_line", "start", "offset"];
 pub(crate) const COUNT: Param =
-    Param::integer("count", 1, MAX_LINE).aliases(&["limit"]).shown_range(ShownRange::Neither).describe("with from: line count");
+    Param::integer("count", 1, MAX_LINE).aliases(&["limit"]).shown_range(ShownRange::Neither).describe("number of lines, with `from`");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_get",
@@ -61,7 +63,9 @@ pub(crate) fn line_range(args: &Args<'_>, lines: &Param, from: &Param) -> Result
         Some((_, Value::String(text))) if from.is_none() || text.contains('-') => return text.parse().map(Some),
         Some((name, value)) => {
             let number = value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok())).filter(|n| *n > 0);
-            count = Some(number.ok_or_else(|| Error::bad_input(name, "use 42-56, 42- or 42, or with from the number of lines"))?);
+            count = Some(
+                number.ok_or_else(|| Error::bad_input(name, "use a range such as 42-56, 42- or 42, or with `from` the number of lines"))?,
+            );
         }
     }
     if from.is_none() && count.is_none() {

@@ -27,7 +27,7 @@ use std::{
 const PATHS: Param = Param::text_list("paths")
     .aliases(&["topics", "path", "file_path", "name", "memory_name", "names", "memory", "file"])
     .describe("names or topics, e.g. notes/deploy; .md optional");
-const LINES: Param = Param::text("lines").aliases(&["range"]).describe("with one path: 42-56, 42- or 42");
+const LINES: Param = Param::text("lines").aliases(&["range"]).describe("for a single path: 42-56, 42- or 42");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_read",
@@ -164,7 +164,7 @@ fn render_one(text: &mut String, reading: &Reading, brackets: HeaderBrackets, ca
 pub(crate) fn cut_line_note(caller: &ToolContext, reading: &Reading) -> Option<String> {
     let line = reading.cut_line?;
     let path = mounts::absolute_path(caller.memdir.store(), &reading.path)?;
-    Some(format!("line {line} is too long to show; the rest of it is in {}", path.display()))
+    Some(format!("line {line} is too long to show in full; the rest of it is in {}", path.display()))
 }
 
 pub(super) fn structured(reading: &Reading) -> Value {

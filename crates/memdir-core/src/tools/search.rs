@@ -38,7 +38,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "memory_search",
     title: "Search memories",
     description: include_str!("../../texts/tools/search.md"),
-    params: &[QUERY.describe("the need, as a sentence"), MAX_RESULTS, MIN_SCORE_PARAM, SOURCE, TYPE, SINCE],
+    params: &[QUERY.describe("what you need to know, as a sentence"), MAX_RESULTS, MIN_SCORE_PARAM, SOURCE, TYPE, SINCE],
     closed: false,
     output: None,
     level: Level::Safe,
@@ -213,7 +213,7 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
     }
     if hits.is_empty() {
         let files = answer.searched.files;
-        let _ = write!(out, "Nothing relevant is remembered ({files} file{} searched).", if files == 1 { "" } else { "s" });
+        let _ = write!(out, "No relevant memories found ({files} file{} searched).", if files == 1 { "" } else { "s" });
     } else if answer.total > hits.len() {
         let _ = write!(out, "({} more; raise maxResults to see them)", answer.total - hits.len());
     }

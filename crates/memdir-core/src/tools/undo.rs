@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::json;
 
-const CHANGE: Param = Param::text("change").aliases(&["id"]).describe("the id a change returned; needed only without a session");
+const CHANGE: Param = Param::text("change").aliases(&["id"]).describe("id returned by the change; required only without a session");
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_undo",

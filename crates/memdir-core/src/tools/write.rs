@@ -16,23 +16,24 @@ use crate::{
 use serde_json::json;
 
 const PATH: Param =
-    Param::text("path").aliases(PATH_ALIASES).required().describe("e.g. notes/deploy; prefix team/ or user/ to choose where");
+    Param::text("path").aliases(PATH_ALIASES).required().describe("e.g. notes/deploy; add the prefix team/ or user/ to choose where");
 const CONTENT: Param = Param::text("content")
     .aliases(&["text", "body", "file_text"])
     .empty_is_value()
     .describe("Markdown, with absolute dates; omit it to set only the other fields of an existing memory");
 const MODE: Param = Param::choice("mode", &["create", "replace", "append"]).default_text("create");
-const TYPE: Param =
-    Param::choice("type", super::search::TYPES).aliases(&["kind"]).describe("the person; how to work; ongoing work; outside systems");
+const TYPE: Param = Param::choice("type", super::search::TYPES)
+    .aliases(&["kind"])
+    .describe("user: the person; feedback: how to work; project: ongoing work; reference: outside systems");
 const TITLE: Param = Param::text("title").unserved();
 const DESCRIPTION: Param = Param::text("description").describe("one line for the entrypoint");
 const CUES: Param = Param::text_list("cues")
     .aliases(&["cue"])
-    .describe("words in which it will be needed, at most 8 phrases and 300 bytes; omitted: existing ones stay; []: removes them");
+    .describe("phrases that later searches may use, at most 8 and 300 bytes; omit to keep the existing ones; [] removes them");
 const WHEN: Param = Param::object("when").describe(
-    "a rule to show before an action: globs by command, path, words or tools, and strength (tell, hold, ask or deny); omitted: stays; {}: removes it",
+    "rule to show before an action: globs for command, path, words or tools, and strength (tell, hold, ask or deny); omit to keep it; {} removes it",
 );
-const PINNED: Param = Param::flag("pinned").describe("recall it before others; omitted: stays");
+const PINNED: Param = Param::flag("pinned").describe("recall before other memories; omit to keep the value");
 const EXPECTED_VERSION: Param =
     Param::text("expectedVersion").aliases(&["expected_version", "version"]).describe("fail unless the memory still has this version");
 
@@ -79,7 +80,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 }
 
 fn parse_version(text: &str) -> Result<Version> {
-    text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version that memory_read returned")))
+    text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version returned by memory_read")))
 }
 
 /// A sentence with the id of its change, followed by the notes of the operation.

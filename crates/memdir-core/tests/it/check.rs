@@ -60,10 +60,10 @@ fn a_frontmatter_beyond_the_limits_is_text_and_reported() {
     assert_eq!(
         found,
         [
-            "deep.md:3 Frontmatter: the frontmatter is nested more than 32 levels deep, so everything is read as the body",
-            "keys.md:4445 Frontmatter: the frontmatter is larger than 64 KB, so everything is read as the body",
-            "line.md:3 Frontmatter: a line of the frontmatter is larger than 16 KB, so everything is read as the body",
-            "many.md:1002 Frontmatter: the frontmatter has more than 1000 keys, so everything is read as the body",
+            "deep.md:3 Frontmatter: the frontmatter is nested more than 32 levels deep, so the whole file is read as the body",
+            "keys.md:4445 Frontmatter: the frontmatter is larger than 64 KB, so the whole file is read as the body",
+            "line.md:3 Frontmatter: a frontmatter line is larger than 16 KB, so the whole file is read as the body",
+            "many.md:1002 Frontmatter: the frontmatter has more than 1000 keys, so the whole file is read as the body",
         ]
     );
     for (name, text) in &texts {
@@ -109,19 +109,19 @@ fn every_fault_is_found_with_its_place() {
      CaseCollision: "Import.md" and "import.md" differ only in case or Unicode normalization
     Import.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     MEMORY.md:1 DeadLine: links to hand.md, which does not exist
-    MEMORY.md:1 LongLine: the line has 270 characters; keep a short pointer here and the detail in the memory
+    MEMORY.md:1 LongLine: the line has 270 characters; keep a short pointer here and the details in the memory
     broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
     broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words, tools or strength
-    broken.md:4 Frontmatter: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
+    broken.md:4 Frontmatter: `created` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     found.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     import-again.md NearDuplicate: 100% identical to import; keep one of them
-    links.md:7 DeadLink: [[absent]] does not name a memory
+    links.md:7 DeadLink: links to [[absent]], which does not exist
     links.md:7 DeadLink: links to nowhere.md, which does not exist
-    links.md:7 DeadReference: mem:improt does not name a memory; did you mean Import, import?
+    links.md:7 DeadReference: links to mem:improt, which does not exist; did you mean Import, import?
     secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
     untyped.md Type: no type; set it to user, feedback, project or reference
     untyped.md:1 RelativeDate: "yesterday" is a relative date; write an absolute date
-    untyped.md:3 RepeatsInstructions: repeats text of AGENTS.md; keep it in one place
+    untyped.md:3 RepeatsInstructions: repeats text from AGENTS.md; keep it in one place
     untyped.md:5 Gone: mentions src/gone.rs, which no longer exists
     "#);
     assert!(checked.is_wrong());

@@ -68,7 +68,7 @@ fn what_is_too_long_or_means_nothing_is_refused() {
     let nine: Vec<String> = (0..9).map(|n| format!("cue {n}")).collect();
     assert_eq!(write("cues", json!(nine)), format!("cues: 9 cues; the limit is 8. {next}"));
     assert_eq!(write("cues", json!(["x".repeat(301)])), format!("cues: 301 bytes in total; the limit is 300. {next}"));
-    assert_eq!(write("cues", json!(["a\nb"])), format!("cues: each must be a single line of text. {next}"));
+    assert_eq!(write("cues", json!(["a\nb"])), format!("cues: each cue must be a single line. {next}"));
     assert_eq!(write("cues", json!({ "a": 1 })), format!("cues: it must be a list of strings, not an object. {next}"));
     assert_eq!(
         write("when", json!({ "comand": "git push" })),
@@ -78,10 +78,7 @@ fn what_is_too_long_or_means_nothing_is_refused() {
         write("when", json!({ "command": "x", "strength": "stop" })),
         format!("when: unknown strength \"stop\"; expected tell, hold, ask or deny. {next}")
     );
-    assert_eq!(
-        write("when", json!({ "strength": "hold" })),
-        format!("when: strength needs a command, path, words or tools to apply to. {next}")
-    );
+    assert_eq!(write("when", json!({ "strength": "hold" })), format!("when: `strength` requires a command, path, words or tools. {next}"));
     assert_eq!(write("when", json!("git push")), format!("when: it must be an object, not a string. {next}"));
     assert!(!desk.root.join("a.md").exists());
     let exact = ["x".repeat(150), "y".repeat(150)];
@@ -110,7 +107,7 @@ fn a_batch_with_unknown_names_changes_nothing() {
     };
     assert_eq!(fails(vec![entry("a", &["x"]), entry("c", &["y"]), entry("d", &["z"])]), "cues: 2 memories not found: \"c\", \"d\"");
     assert_eq!(fails(vec![entry("a", &["x"]), entry("c", &["y"])]), "memory \"c\" not found");
-    assert_eq!(fails(vec![entry("a", &["x"]), entry("a.md", &["y"])]), "cues: \"a\" is given twice");
+    assert_eq!(fails(vec![entry("a", &["x"]), entry("a.md", &["y"])]), "cues: \"a\" is listed twice");
 }
 
 #[test]
@@ -125,7 +122,7 @@ fn a_batch_is_undone_at_once() {
     let token = format!("ghp_{}", "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb7c");
     for (entries, why) in [
         (vec![entry("a", &["x"]), entry("b", &[&long])], "cues of \"b\": 301 bytes in total; the limit is 300"),
-        (vec![entry("a", &["x"]), entry("b", &[&token])], "cues of \"b\": one looks like a secret (github-token)"),
+        (vec![entry("a", &["x"]), entry("b", &[&token])], "cues of \"b\": one of them looks like a secret (github-token)"),
         (vec![entry("MEMORY", &["x"])], "memory \"MEMORY\" not found"),
     ] {
         let error = memdir.set_cues(&SetCues { entries, add: false }).unwrap_err().to_string();

@@ -55,7 +55,7 @@ fn the_rest_of_a_text_that_was_cut_can_be_reached_in_every_dialect() {
     for (tool, arguments) in [("memory_read", json!({ "paths": ["note"] })), ("memory_get", json!({ "path": "note.md" }))] {
         let read = desk.call(tool, arguments).text;
         let file = desk.root.canonicalize().unwrap().join("note.md");
-        let end = format!("\n[line 1 is too long to show; the rest of it is in {}]\n[more: lines \"2-\"]", file.display());
+        let end = format!("\n[line 1 is too long to show in full; the rest of it is in {}]\n[more: lines \"2-\"]", file.display());
         assert!(read.ends_with(&end), "{tool}: {}", &read[read.len() - 300..]);
     }
 }

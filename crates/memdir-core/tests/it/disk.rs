@@ -71,7 +71,7 @@ fn a_root_that_became_a_link_is_refused_at_every_use() {
         let why = if fixed {
             "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the target, restart memdir"
+            "it was a directory when memdir opened it; to use the link target, restart memdir"
         };
         let refusal = format!("{replaced:?} is a symbolic link: {why}");
         assert_eq!(store.get(&path("a")).unwrap_err().to_string(), refusal);
@@ -359,7 +359,7 @@ fn all_locks_of_a_change_have_one_deadline_and_the_error_names_the_holder() {
     let cancelled = store.with_stop(&stop);
     let call = std::thread::spawn(move || put(&*cancelled, "two/b.md", "z").unwrap_err().to_string());
     stop.stop();
-    assert_eq!(call.join().unwrap(), "this call: cancelled or over its time limit");
+    assert_eq!(call.join().unwrap(), "this call: cancelled or timed out");
     held.unlock().unwrap();
     both(&*waiting).unwrap();
 }

@@ -122,9 +122,9 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     - memories: 4
     - bytes: 288
 
-    > Nothing below is done until you apply this plan. To skip an operation, delete it from its heading to the next one.
-    > To change what is written, edit the text in its block. The diffs are for reading only.
-    > Apply the plan with: memdir dream --apply FILE. One `memdir undo` undoes all of it.
+    > Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next heading.
+    > To change a text, edit it in its block. The diffs are for reading only.
+    > Apply the plan with: memdir dream --apply FILE. One `memdir undo` reverts all of it.
 
     ## 1. merge notes/deploy into notes/deploy-2
 
@@ -251,8 +251,8 @@ fn what_the_frontmatter_declares_is_proposed() {
     assert_eq!(titles(&plan), expected);
     // The reference of `middle` follows `old`, so that one comes with the next plan.
     let notes = [
-        "c1, c2 supersede each other, so none of them is archived; correct `supersedes`",
-        "proposals for the next plan: 1; they concern files that this plan changes",
+        "c1, c2 supersede each other, so none of them is archived; correct their `supersedes` fields",
+        "proposals postponed to the next plan: 1; this plan already changes their files",
     ];
     assert_eq!(plan.notes, notes);
 }
@@ -356,7 +356,7 @@ fn logs_become_memories_and_stay_as_they_are() {
     assert_eq!(String::from_utf8_lossy(&files["logs/2026/08/2026-08-30.md"]), log);
     insta::assert_snapshot!(String::from_utf8_lossy(&files["distilled/2026-08.md"]), @r#"
     ---
-    name: Facts from the logs of 2026-08
+    name: Facts from the 2026-08 logs
     description: "decided: releases of the shop leave on Tuesdays"
     type: project
     ---
@@ -415,7 +415,7 @@ fn a_plan_touches_a_quarter_of_the_memory_at_most() {
     let refused = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "plan: it changes 10 of 10 memories (100 % of the memories or bytes); the limit is 25 %; leave operations out, or raise the limit to 100 % (on the command line: --limit 100)"
+        "plan: it changes 10 of 10 memories (100% of the memories or bytes), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)"
     );
     assert_eq!(bytes(top.path()), before);
     plan.operations.truncate(5);
@@ -473,7 +473,7 @@ fn the_limit_counts_files_and_bytes_and_not_operations() {
     let list: Vec<_> = (0..6).map(|n| serde_json::json!({ "action": "archive", "path": format!("l{n}") })).collect();
     let (plan, _) = memdir.plan_from_operations(&serde_json::json!(list).to_string()).unwrap();
     let error = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err().to_string();
-    assert!(error.starts_with("plan: it changes 6 of 40 memories (90 % of the memories or bytes)"), "{error}");
+    assert!(error.starts_with("plan: it changes 6 of 40 memories (90% of the memories or bytes)"), "{error}");
     assert_eq!(memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: Some(90) }).unwrap().applied.len(), 6);
 }
 
@@ -484,7 +484,7 @@ fn a_plan_never_has_what_its_file_cannot_say() {
     let (_top, memdir) = store_of([("road.md", text), ("\u{1680}road.md", text), ("empty.md", "# Idea\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     assert_eq!(titles(&plan), ["archive empty (empty): empty has a heading but no text"]);
-    let note = "omitted proposals: 1; they would write a secret, a read-only file or a file over the size limit, or have a name that a plan cannot contain";
+    let note = "omitted proposals: 1; they would write a secret, a read-only file or a file over the size limit, or use a name that a plan cannot contain";
     assert_eq!(plan.notes, [note]);
     // Long memories whose parts do not fit into the file of one plan.
     let chapter = |n: usize| format!("## Chapter {n}\n\n{}", "A line of a chapter with a number, which is 4711.\n".repeat(5_000));
@@ -494,7 +494,7 @@ fn a_plan_never_has_what_its_file_cannot_say() {
     let plan = memdir.dream(&Dream::default()).unwrap();
     let read = parse(&render(&plan)).unwrap();
     assert!(!read.operations.is_empty() && read.operations.len() < 18, "{}", read.operations.len());
-    assert!(plan.notes.iter().any(|note| note.starts_with("proposals for the next plan: ")), "{:?}", plan.notes);
+    assert!(plan.notes.iter().any(|note| note.starts_with("proposals postponed to the next plan: ")), "{:?}", plan.notes);
     memdir.apply_dream(&ApplyDream { plan: &read, limit_percent: Some(100) }).unwrap();
     assert!(bytes(top.path()).contains_key("b0/chapter-0.md"));
 }

@@ -37,7 +37,7 @@ fn one_place_is_replaced_exactly() {
 fn several_places_are_counted_and_named() {
     assert_eq!(
         literal("x\nx y x\n", "x", "z", false),
-        err("the text to replace occurs 3 times, on lines 1, 2, 2; make it longer until it occurs once")
+        err("the text to replace occurs 3 times, on lines 1, 2, 2; add surrounding text so that it occurs once")
     );
     let many = literal(&"x\n".repeat(20), "x", "z", false).unwrap_err();
     assert!(many.contains("occurs 20 times, on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …;"), "{many}");
@@ -48,11 +48,11 @@ fn several_places_are_counted_and_named() {
 fn a_missing_text_is_reported_with_the_nearest_line() {
     let none = "the text to replace does not occur in the memory";
     let text = "# Deploy\n\nRun the  big script first.\nThen rest.\n";
-    assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it occurs with different white space at line 3")));
-    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it occurs with different capitalization at line 4")));
+    assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it occurs with different whitespace on line 3")));
+    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it occurs with different capitalization on line 4")));
     assert_eq!(
         literal(text, "Run the big skript first", "", false),
-        err(&format!("{none}; the most similar line is 3: \"Run the  big script first.\""))
+        err(&format!("{none}; the most similar line is line 3: \"Run the  big script first.\""))
     );
     assert_eq!(literal(text, "quite something else", "", false), err(none));
     assert_eq!(literal(text, "", "x", false), err("the text to replace is empty; use text that occurs in the memory"));
@@ -67,7 +67,7 @@ fn line_endings_of_the_memory_are_kept() {
     assert_eq!(regex("a\r\nb", "b", "x\ny", false), ok("a\r\nx\r\ny", 1));
     assert_eq!(
         regex("a\r\nb", r"a\nb", "", false),
-        err(r"the regular expression matches nothing in the memory; its lines end with \r\n: use \r?\n")
+        err(r"the regular expression matches nothing in the memory; lines in this memory end with `\r\n`, so use `\r?\n`")
     );
 }
 
@@ -118,7 +118,7 @@ fn patterns_that_do_not_apply_are_errors_with_a_reason() {
     assert_eq!(regex("abc", "x*", "-", true), err(everywhere));
     assert_eq!(
         regex("abc", "b", "$!1", false),
-        err("the replacement refers to group $!1, but the number of groups in the regular expression is 0")
+        err("the replacement refers to group $!1, but the regular expression has fewer groups (0)")
     );
     assert!(matches!(edit("a", &Needle::Regex("(".into()), "", false), Err(Error::BadInput { .. })));
     assert!(matches!(edit("a", &Needle::Regex("a**".into()), "", false), Err(Error::BadInput { .. })));
@@ -130,7 +130,7 @@ fn a_match_over_lines_that_matches_again_inside_is_ambiguous() {
     assert_eq!(
         regex(text, "start.*?end", "X", false),
         err(
-            "the match that begins on line 1 is ambiguous: the regular expression matches again inside it; make it more specific, for example with .*? instead of .*"
+            "the match that begins on line 1 is ambiguous: the regular expression matches again inside it; make it more specific, for example with `.*?` instead of `.*`"
         )
     );
     assert_eq!(regex(text, r"start\ntwo.*?end", "X", false), ok("start\none\nX\n", 1));
@@ -142,7 +142,7 @@ fn steps_are_bounded_for_every_pattern() {
     let text = format!("{}!", "a".repeat(5_000));
     assert_eq!(regex(&text, "(a+)+$", "", false), err("the regular expression matches nothing in the memory"));
     let steps =
-        "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as (a+)+";
+        "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as `(a+)+`";
     for pattern in [r"(a+)+(?=b)$", r"(a|aa)+\1b", r"(?=(a+)+b)x"] {
         let result = regex(&text, pattern, "", false);
         assert!(result == err(steps) || result == err("the regular expression matches nothing in the memory"), "{pattern}: {result:?}");
@@ -165,7 +165,7 @@ fn the_bytes_that_all_matches_look_at_are_bounded() {
     assert_eq!(
         regex(&"a".repeat(1_000_000), "a", "b", true),
         err(
-            "the regular expression matches more than 8627 times in a text of 976.6 KB; make it more specific, or edit fewer places at a time"
+            "the regular expression matches more than 8627 times in a text of 976.6 KB; make it more specific, or replace fewer occurrences at a time"
         )
     );
     assert_eq!(regex(&format!("{}a{}", "-".repeat(8_000_000), "-".repeat(8_000_000)), pattern, "b", true).map(|(_, count)| count), Ok(1));

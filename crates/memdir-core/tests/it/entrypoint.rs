@@ -174,7 +174,7 @@ fn removing_a_memory_takes_its_pointer_and_reports_prose() {
     let mut files = Files::with(text);
     let notes = files.change(remove("a.md"));
     assert_eq!(files.main(), text.replace("- [a](a.md) — x\n", ""));
-    assert_eq!(notes, ["MEMORY.md still mentions a.md outside memdir's section (line 4, 5, 6)"]);
+    assert_eq!(notes, ["MEMORY.md still mentions a.md outside memdir's section (lines 4, 5, 6)"]);
     let notes = files.change(remove("b.md"));
     assert_eq!(notes, ["MEMORY.md still mentions b.md outside memdir's section (line 2)"]);
 }
@@ -219,7 +219,7 @@ fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
     assert_eq!(files.book().line_of("m197.md"), Some(LinePlace::Page("MEMORY.page-001.md".into())));
     assert_eq!(notes[0], "MEMORY.md has 160 lines (limit 200); when it is full, its oldest lines are moved to an overflow page");
     assert!(
-        notes.contains(&"MEMORY.md was full: its oldest lines (98) were moved to MEMORY.page-001.md, which it links to".to_owned()),
+        notes.contains(&"MEMORY.md was full, so its oldest lines (98) were moved to the linked page MEMORY.page-001.md".to_owned()),
         "{notes:?}"
     );
 
@@ -316,7 +316,7 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         load(&many).with_warning(),
         format!(
-            "{}\n\n> WARNING: this entrypoint has 312 lines (limit 200). Only the first 200 of 312 lines were loaded. Keep one short line per memory and move detail into the memories.",
+            "{}\n\n> WARNING: this entrypoint has 312 lines (limit 200). Only the first 200 of 312 lines were loaded. Keep one short line per memory and move details into the memories.",
             "x\n".repeat(200).trim_end()
         )
     );
@@ -324,14 +324,11 @@ fn loading_says_which_cap_fired() {
     assert_eq!(
         warning(&long).as_deref(),
         Some(
-            "> WARNING: this entrypoint is 61 KB (limit 24.4 KB) because its lines are too long. Only the first 41 of 104 lines were loaded. Keep one short line per memory and move detail into the memories."
+            "> WARNING: this entrypoint is 61 KB (limit 24.4 KB) because its lines are too long. Only the first 41 of 104 lines were loaded. Keep one short line per memory and move details into the memories."
         )
     );
     let both = load(&long.repeat(3)).warning.expect("a warning");
-    assert!(
-        both.contains("has 312 lines (limit 200) and 183.1 KB (limit 24.4 KB): too many lines, and lines that are too long."),
-        "{both}"
-    );
+    assert!(both.contains("has 312 lines (limit 200) and 183.1 KB (limit 24.4 KB), so it exceeds both limits."), "{both}");
     let loaded = load(&many);
     assert_eq!((loaded.line_count, loaded.byte_count, loaded.cut_by_lines, loaded.cut_by_bytes), (312, 623, true, false));
     assert!(warning(&"x".repeat(30_000)).is_some_and(|text| text.contains("Only the beginning of its first line was loaded.")));

@@ -375,7 +375,10 @@ fn a_journal_that_cannot_be_read_leaves_the_change_open() {
     fs::rename(&journal, work.join("aside")).unwrap();
     symlink(&journal, &journal).unwrap();
     let error = open_memdir(&work, "project").write(&Write::create(path("next"), "next")).unwrap_err().to_string();
-    assert!(error.starts_with("an interrupted change to several mounts: the journal of the other mount cannot be read: "), "{error}");
+    assert!(
+        error.starts_with("cannot finish an interrupted change to several mounts: the journal of another of its mounts cannot be read ("),
+        "{error}"
+    );
     assert!(!work.join("project/next.md").exists());
     fs::remove_file(&journal).unwrap();
     fs::rename(work.join("aside"), &journal).unwrap();

@@ -96,7 +96,7 @@ fn what_is_here_already_is_found_and_left_alone() {
 fn a_taken_name_is_numbered_skipped_or_replaced_as_wanted() {
     for (clash, expected, names) in [
         (OnConflict::Number, ImportOutcome::Added { name: "a-2".into() }, vec!["a", "a-2"]),
-        (OnConflict::Skip, ImportOutcome::Skipped { why: "a already exists with a different text".into() }, vec!["a"]),
+        (OnConflict::Skip, ImportOutcome::Skipped { why: "a already exists with different text".into() }, vec!["a"]),
         (OnConflict::Replace, ImportOutcome::Replaced { name: "a".into() }, vec!["a"]),
     ] {
         let world = world();

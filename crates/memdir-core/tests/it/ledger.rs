@@ -288,7 +288,7 @@ fn a_rule_that_is_violated_twice_should_be_stronger() {
         "name": "push",
         "type": "feedback",
         "description": "push was violated 2 times; proposed strength: ask",
-        "text": "push fired 2 times with the strength hold. In 2 of these cases the next tool call was the same one.\n",
+        "text": "push fired 2 times with strength hold. In 2 of these cases, the next tool call was identical.\n",
         "when": {
           "command": [
             "git push --force*"
@@ -339,8 +339,8 @@ fn a_rule_that_never_fires_in_90_days_can_go() {
         "kind": "unused",
         "name": "push",
         "type": "feedback",
-        "description": "push has not fired in 90 days; proposed: remove it",
-        "text": "push never fired, in 10 conversations that were counted.\n",
+        "description": "push has not fired in 90 days; proposed change: remove it",
+        "text": "push never fired (conversations counted: 10).\n",
         "words": "",
         "turns": [],
         "sessions": [],

@@ -35,7 +35,7 @@ fn type_may_sit_under_metadata_even_behind_tabs() {
     let (memory, problems) = Memory::parse("---\nmetadata:\n\ttype: user\n---\nb");
     assert_eq!(memory.kind(), Some(Kind::User));
     assert_eq!(memory.field("metadata.type"), Some("user"));
-    assert_eq!(problems, [Problem::at(2, "metadata is indented with a tab, which YAML does not allow")]);
+    assert_eq!(problems, [Problem::at(2, "`metadata` is indented with a tab, which YAML does not allow")]);
     assert_eq!(parse("---\ntype: project\nmetadata:\n  type: user\n---\n").kind(), Some(Kind::Project), "the top counts first");
 }
 
@@ -74,16 +74,16 @@ fn invalid_yaml_is_read_as_plain_text_and_reported() {
     assert_eq!(memory.field("when"), Some("a line"), "a line outside of every field is not part of a value");
     assert_eq!(memory.kind(), Some(Kind::User));
     assert_eq!(memory.body(), "body\n");
-    let broken = |key| format!("the value of {key} is not valid YAML and was read as plain text; put it in quotes");
+    let broken = |key| format!("the value of `{key}` is not valid YAML and was read as plain text; put it in quotes");
     assert_eq!(
         problems,
         [
             Problem::at(2, broken("name")),
             Problem::at(3, broken("description")),
             Problem::at(4, broken("source")),
-            Problem::at(6, "a line of the frontmatter is not of the form key: value"),
+            Problem::at(6, "a frontmatter line is not in the form `key: value`"),
             Problem::at(8, "duplicate key \"name\"; the first one is used"),
-            Problem::at(9, "created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z"),
+            Problem::at(9, "`created` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z"),
         ]
     );
 }
@@ -99,7 +99,7 @@ fn an_unknown_type_is_untyped_and_reported() {
 fn rules_in_the_body_are_not_frontmatter() {
     let unclosed = "---\nname: x\n\nbody goes on\n";
     assert_eq!(parse(unclosed).body(), unclosed);
-    assert_eq!(problems(unclosed), [Problem::at(1, "the frontmatter has no closing --- line, so everything is read as the body")]);
+    assert_eq!(problems(unclosed), [Problem::at(1, "the frontmatter has no closing `---` line, so the whole file is read as the body")]);
     let ruled = "---\n# Heading\n\nSome prose.\n---\nmore\n";
     assert_eq!(parse(ruled).body(), ruled);
     assert_eq!(problems(ruled).len(), 1);

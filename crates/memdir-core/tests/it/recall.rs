@@ -58,7 +58,7 @@ fn three_things_that_are_gone_are_named_and_more_are_counted() {
     let candidates = [
         RecallCandidate {
             gone: gone(&["a/1", "a/2"]),
-            missing: gone(&["x, which is in no tracked file", "[[y]], which is not a memory"]),
+            missing: gone(&["x, which does not occur in any tracked file", "[[y]], which is not a memory"]),
             ..candidate("a", "A.")
         },
         RecallCandidate { gone: gone(&["b/1"]), ..candidate("b", "B.") },
@@ -71,10 +71,10 @@ fn three_things_that_are_gone_are_named_and_more_are_counted() {
         [
             "[mentions a/1, which no longer exists]",
             "[mentions a/2, which no longer exists]",
-            "[mentions x, which is in no tracked file]",
+            "[mentions x, which does not occur in any tracked file]",
             "[and 1 more that does not exist]",
-            "[mentions 1 thing that does not exist]",
-            "[mentions 2 things that do not exist]",
+            "[mentions 1 name that does not exist]",
+            "[mentions 2 names that do not exist]",
         ]
     );
 }

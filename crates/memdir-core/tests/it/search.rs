@@ -311,7 +311,7 @@ fn why_not_names_the_obstacle() {
     let same = |_: &mut Search| {};
     assert_eq!(why("ship friday", "deploy", same), WhyNot::Returned { rank: 1 });
     assert_eq!(why("ship friday", "nowhere", same), WhyNot::Missing);
-    assert_eq!(why("ship friday type:feedback", "deploy", same), WhyNot::Filtered { by: "The type filter feedback".into() });
+    assert_eq!(why("ship friday type:feedback", "deploy", same), WhyNot::Filtered { by: "The filter type:feedback".into() });
     assert_eq!(why("xylophone", "deploy", same), WhyNot::Unrelated);
     assert!(matches!(why("ship every unicorn to mars on a rainbow painted by giants", "deploy", same), WhyNot::TooWeak { .. }));
     assert!(matches!(why("never use the commit", "deploy", |s| s.max_results = 1), WhyNot::Outranked { rank: 2.., .. }));

@@ -525,7 +525,7 @@ mod shown {
             text: "text".into(),
             why: Some(format!("the command matches \"{}\"", token())),
             gone: vec![format!("src/{}", token())],
-            missing: vec![format!("{}, which is in no tracked file", token())],
+            missing: vec![format!("{}, which does not occur in any tracked file", token())],
             ..RecallCandidate::default()
         };
         let recalled = recall::fit(&[candidate], RecallBudget::default());

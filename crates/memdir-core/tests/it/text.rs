@@ -27,10 +27,13 @@ fn bad_line_ranges_say_why() {
         Err(error @ Error::BadInput { .. }) => error.to_string(),
         other => panic!("{text:?} gave {other:?}"),
     };
-    assert_eq!(why("0"), r#"lines: "0" includes line 0, but line numbers start at 1; use a line or a range, such as 42, 42-56 or 42-"#);
-    assert_eq!(why("9-3"), r#"lines: "9-3" ends before it begins; use a line or a range, such as 42, 42-56 or 42-"#);
+    assert_eq!(
+        why("0"),
+        r#"lines: "0" includes line 0, but line numbers start at 1; use a line number or a range, such as 42, 42-56 or 42-"#
+    );
+    assert_eq!(why("9-3"), r#"lines: "9-3" ends before it begins; use a line number or a range, such as 42, 42-56 or 42-"#);
     for junk in ["", "-", "-5", "x", "+1", "1-+2", "1-2-3", "1.5", "99999999999999999999999", "18446744073709551615"] {
-        assert!(why(junk).contains("use a line or a range, such as 42, 42-56 or 42-"), "{junk}");
+        assert!(why(junk).contains("use a line number or a range, such as 42, 42-56 or 42-"), "{junk}");
     }
 }
 

@@ -73,7 +73,7 @@ fn errors_say_what_to_do_next() {
     assert_eq!(
         again.structured.unwrap()["error"],
         json!({
-            "code": "exists", "message": "memory \"a\" already exists", "hint": "Choose another name, or replace or append to the existing memory."
+            "code": "exists", "message": "memory \"a\" already exists", "hint": "Use another name, replace the existing memory, or append to it."
         })
     );
     assert!(desk.error("memory_write", json!({ "path": "b", "content": "y", "mode": "replace" })).contains("not found"));
@@ -191,7 +191,7 @@ fn a_search_has_the_promised_shape() {
     );
     assert_eq!((&hit["path"], &hit["source"], &hit["age"]), (&json!("people/ada.md"), &json!("memory"), &json!("today")));
     assert!(result.text.starts_with(&format!("[people/ada.md lines {} (today, score ", hit["lines"].as_str().unwrap())), "{}", result.text);
-    assert_eq!(desk.text("memory_search", json!({ "query": "zzyzx" })), "Nothing relevant is remembered (1 file searched).");
+    assert_eq!(desk.text("memory_search", json!({ "query": "zzyzx" })), "No relevant memories found (1 file searched).");
     assert_eq!(desk.json("memory_search", json!({ "query": "approves deploy", "type": "project" }))["totalFound"], 0);
     assert_eq!(desk.json("memory_search", json!({ "query": "approves deploy", "max_results": "3", "min_score": 0.2 }))["totalFound"], 1);
     assert!(desk.error("memory_search", json!({ "query": "x", "since": "yesterday" })).contains("2026-01-31"));

@@ -45,18 +45,18 @@ fn what_is_invalid_is_reported_and_ignored() {
     assert_eq!(
         problems,
         [
-            "2: stale_after is not a date such as 2026-03-01",
+            "2: `stale_after` is not a date such as 2026-03-01",
             "3: the status \"done\" is not one of draft, stable, deprecated",
-            "4: supersedes is not a list of names of memories",
-            "5: sources is not a list of texts",
-            "5: the source \"anything at all\" is not path@blob:lines, a turn such as chats/x.md:3-5, or an address",
-            "6: verified must be a list of entries with by and at, a date such as 2026-03-01",
+            "4: `supersedes` is not a list of memory names",
+            "5: `sources` is not a list of strings",
+            "5: invalid source \"anything at all\": expected `path@blob:lines`, a turn such as chats/x.md:3-5, or a URL",
+            "6: `verified` must be a list of entries with `by` and `at` (a date such as 2026-03-01)",
         ]
     );
     let many: String = (0..70).map(|n| format!("m{n}, ")).collect();
     let (read, problems) = fields(&format!("supersedes: [{many}]\n"));
     assert_eq!(read["supersedes"].as_array().unwrap().len(), 64);
-    assert_eq!(problems, ["2: supersedes has 70 entries; only the first 64 count"]);
+    assert_eq!(problems, ["2: `supersedes` has 70 entries; only the first 64 are used"]);
     let desk = support::native();
     desk.put("a.md", "---\ntype: user\nstatus: done\nsupersedes: gone\n---\n\nText.\n");
     desk.put("MEMORY.md", "- [a](a.md)\n");
@@ -66,7 +66,7 @@ fn what_is_invalid_is_reported_and_ignored() {
         found,
         [
             "a.md:3 the status \"done\" is not one of draft, stable, deprecated",
-            "a.md:4 the frontmatter names \"gone\", which is not a memory",
+            "a.md:4 the frontmatter refers to \"gone\", which does not exist",
         ]
     );
 }

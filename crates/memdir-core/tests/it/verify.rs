@@ -138,7 +138,7 @@ fn what_may_never_have_been_there_is_not_gone() {
     ] {
         let (gone, shown) = check(name, text);
         let symbol = gone.iter().find(|text| text.ends_with("close_pool")).unwrap_or_else(|| panic!("{name}: {gone:?}"));
-        assert_eq!(shown, [format!("{symbol}, which is in no tracked file")], "{name}");
+        assert_eq!(shown, [format!("{symbol}, which does not occur in any tracked file")], "{name}");
     }
 }
 

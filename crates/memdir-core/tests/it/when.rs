@@ -133,9 +133,9 @@ fn wires_that_can_never_fire_are_named() {
     let unreachable: Vec<(Option<u64>, String)> = when.unreachable().into_iter().map(|problem| (problem.line, problem.what)).collect();
     let says = |line, pattern: &str, why: &str| (Some(line), format!("the tripwire {pattern:?} can never fire: {why}"));
     let expected = [
-        says(4, "[", "it has an unclosed ["),
-        says(5, "../x", "a path with .. is outside the project"),
-        says(5, "{a", "it has an unclosed {"),
+        says(4, "[", "it has an unclosed `[`"),
+        says(5, "../x", "a path with `..` is outside the project"),
+        says(5, "{a", "it has an unclosed `{`"),
         says(6, "--", "it has no words"),
         says(7, "a b", "a tool name cannot contain a space"),
     ];

@@ -16,7 +16,7 @@ fn a_key_makes_a_change_once() {
     assert_eq!(first, second);
     assert_eq!(text(&store, "a").as_deref(), Some("once\n"));
     let other = append_for(&store, key("k", 2), "a.md", "twice").unwrap_err();
-    assert_eq!(other.to_string(), "idempotency key: it was used for another request; use a new key for each request");
+    assert_eq!(other.to_string(), "idempotency key: it was already used for another request; use a new key for each request");
     // A key is released if its change fails, and kept if there was nothing to change.
     assert!(put_for(&store, key("failed", 1), ".hidden/x.md", "x").is_err());
     assert_eq!(put_for(&store, key("failed", 1), "x.md", "x").unwrap().files.len(), 1);

@@ -151,7 +151,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
         assert_eq!(why(decide(&ben, &first)), format!("proposal {first:?} not found"));
         assert_eq!(why(decide(&ada, &first)), "only a reviewer can accept or reject proposals");
     }
-    assert_eq!(why(rita.withdraw_proposal(&first)), format!("proposal {first} is by ada; only its author can withdraw it"));
+    assert_eq!(why(rita.withdraw_proposal(&first)), format!("proposal {first} was made by ada; only its author can withdraw it"));
     ada.withdraw_proposal(&first).unwrap();
     rita.reject_proposal(&second, Some(" is in deploy ")).unwrap();
     for id in [&first, &second] {
@@ -195,7 +195,7 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
     assert_eq!(
         why(keyed.undo(&UndoTarget::Mine)),
-        format!("your last change is waiting for review as {waits}; to withdraw it, undo {waits}")
+        format!("your last change is waiting for review as proposal {waits}; to withdraw it, undo {waits}")
     );
 }
 
@@ -208,7 +208,7 @@ fn a_key_leads_to_one_proposal_and_then_to_its_change() {
     assert_eq!(proposed(put_for(store, key(), "keyed.md", "Once.")), id);
     assert_eq!(rita.proposals(None, 0).unwrap().len(), 1);
     let other = IdempotencyKey { request: [8; 32], ..key().unwrap() };
-    assert!(why(put_for(store, Some(other), "keyed.md", "Other.")).contains("it was used for another request"));
+    assert!(why(put_for(store, Some(other), "keyed.md", "Other.")).contains("it was already used for another request"));
     rita.accept_proposal(&id).unwrap();
     assert_eq!(put_for(store, key(), "keyed.md", "Once.").unwrap().id.0, id, "the retry gets the change");
     let key = Some(IdempotencyKey { caller: "ada".into(), key: "r".into(), request: [9; 32] });

@@ -53,7 +53,7 @@ fn a_team_is_set_up_from_nothing() {
     "#);
     assert_snapshot!(run(&["person", "add", "a/b", "--tenant", "acme"]), @r#"
     -- stderr
-    error: invalid person: "a/b" is not a valid directory name; use letters, digits, - and _
+    error: invalid person: "a/b" is not a valid directory name; use letters, digits, `-` and `_`
     -- exit 2
     "#);
     assert_snapshot!(run(&["group", "add", "backend", "ada", "--role", "owner", "--tenant", "acme"]), @r#"

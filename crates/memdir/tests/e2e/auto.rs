@@ -167,8 +167,8 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
     assert_snapshot!(home.run(&["write", "a", &token]), @"
     -- stderr
-    error: line 1 looks like a secret (github-token)
-    hint: leave the value out and note where it is kept instead
+    error: line 1 contains what looks like a secret (github-token)
+    hint: leave the secret out and note where it is stored instead
     -- exit 2
     ");
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "gihub"]), @r#"
@@ -331,7 +331,7 @@ fn a_recall_reports_missing_links_and_symbols() {
         [
             "[mentions [[nolink]], which is not a memory]",
             "[mentions old.md, which no longer exists]",
-            "[mentions open_db, which is in no tracked file]"
+            "[mentions open_db, which does not occur in any tracked file]"
         ]
     );
 }

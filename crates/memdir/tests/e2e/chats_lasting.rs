@@ -230,7 +230,7 @@ fn what_does_not_exist_is_reported() {
     home.ok(&["chats", "sync"]);
     assert_eq!(
         home.run(&["chats", "show", "zzzz"]),
-        "-- stderr\nerror: conversation \"zzzz\" not found\nhint: list conversations with: memdir chats\n-- exit 1\n"
+        "-- stderr\nerror: conversation \"zzzz\" not found\nhint: list the conversations with: memdir chats\n-- exit 1\n"
     );
     assert!(home.run(&["chats", "show", "1af7", "--lines", "900-"]).contains("line 900 is past the end of the conversation, which has "));
     let output = home.run(&["resume", "deployed", "--host", "codex", "--run"]);

@@ -73,7 +73,7 @@ fn doubtful_memories_and_rules_are_reported() {
     paths
       mentions src/old.rs (line 5), which the change removes
     pool
-      cites src/db.rs@ae59ba4541:2-4, which the change edits
+      cites src/db.rs@ae59ba4541:2-4, which the change modifies
     symbols
       mentions legacy_path (line 5), which the change removes
       mentions src/db.rs (line 5), which the change [ID]
@@ -86,7 +86,7 @@ fn doubtful_memories_and_rules_are_reported() {
     | memory | why |
     |---|---|
     | `paths` | mentions `src/old.rs` (line 5), which the change removes |
-    | `pool` | cites `src/db.rs@ae59ba4541:2-4`, which the change edits |
+    | `pool` | cites `src/db.rs@ae59ba4541:2-4`, which the change modifies |
     | `symbols` | mentions `legacy_path` (line 5), which the change removes<br>mentions `src/db.rs` (line 5), which the change [ID] |
 
     | rule | strength | files |

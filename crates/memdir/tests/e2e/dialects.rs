@@ -221,7 +221,7 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
         get(&[("Memdir-Only", "memory/priv")], "memory/priv/c.md"),
         "invalid prefix: this server serves none of the requested names"
     );
-    assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in a mount of this space");
+    assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in any mount of this space");
     assert_eq!(
         get(&[("Memdir-Project", "shop")], "memory/pub/a.md"),
         "this server serves a directory, not a project; omit the Memdir-Project header"
@@ -233,7 +233,7 @@ fn a_name_in_no_mount_is_refused_and_a_new_one_is_empty_and_writable() {
     let home = Home::new();
     assert_snapshot!(home.run(&["--only", "docs", "mcp", "--dialect", "profclaw"]), @r#"
     -- stderr
-    error: invalid only: "docs" is not in a mount of this space
+    error: invalid only: "docs" is not in any mount of this space
     -- exit 2
     "#);
     let mut koding = Talk::begin(&home, &["--dialect", "koding", "--only", "fresh"], "2025-06-18");
@@ -332,7 +332,7 @@ fn linked_directories_are_listed_by_serena_after_one_setting_that_the_note_names
     };
     let list = begin().said("list_memories", json!({}));
     let note = format!(
-        "is a symbolic link that points outside the directory; to allow it, add link_roots = [{:?}] to the [[mounts]] entry with path = {:?} in memdir's config.toml",
+        "is a symbolic link that points outside the directory; to allow it, add `link_roots = [{:?}]` to the `[[mounts]]` entry with `path = {:?}` in memdir's config.toml",
         home.path("shared/team"),
         memories
     );
@@ -340,7 +340,7 @@ fn linked_directories_are_listed_by_serena_after_one_setting_that_the_note_names
     let refused = begin().call("read_memory", json!({ "memory_name": "team/style" }));
     assert_eq!(
         refused["content"][0]["text"],
-        format!("invalid memory name \"team/style.md\": team {note}. Use another name, or ask the user for this setting.")
+        format!("invalid memory name \"team/style.md\": team {note}. Use another name, or ask the user to change this setting.")
     );
     home.configure(&format!("[[mounts]]\nname = \"serena\"\npath = {memories:?}\nlink_roots = [{:?}]\n", home.path("shared/team")));
     let mut talk = begin();

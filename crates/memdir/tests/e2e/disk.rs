@@ -38,11 +38,11 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
         calls.push_str(&format!("{tool}: {}\n", result["content"][0]["text"].as_str().unwrap()));
     }
     assert_snapshot!(home.plain(&calls), @r#"
-    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; see the reason above.
-    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; see the reason above.
-    memory_search: Nothing relevant is remembered (0 files searched).
-    memory_write: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; see the reason above.
-    memory_delete: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; see the reason above.
+    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
+    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
+    memory_search: No relevant memories found (0 files searched).
+    memory_write: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
+    memory_delete: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again.
     "#);
     assert_eq!(files_below(&home.path("private")), ["diary.md"]);
     fs::remove_file(home.path("shop/.memdir")).unwrap();
@@ -65,9 +65,9 @@ fn a_running_server_does_not_follow_an_agents_folder_out_of_the_repository() {
     fs::remove_dir_all(home.path("shop/.memdir-agents")).unwrap();
     symlink(home.path("private"), home.path("shop/.memdir-agents")).unwrap();
     let result = talk.call("memory_read", json!({ "path": "agent/reviewer/diary" }));
-    assert_snapshot!(home.plain(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; see the reason above."#);
+    assert_snapshot!(home.plain(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again."#);
     let result = talk.call("memory_delete", json!({ "path": "agent/reviewer/diary" }));
-    assert_snapshot!(home.plain(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; see the reason above."#);
+    assert_snapshot!(home.plain(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace it with a directory. Nothing was changed; resolve the cause and try again."#);
     assert_eq!(files_below(&home.path("private")), ["reviewer/diary.md"]);
 }
 
@@ -105,14 +105,14 @@ fn a_repair_that_fails_for_one_mount_reports_the_others() {
     assert_snapshot!(home.run_bare(&["entrypoint", "--repair"]), @r#"
     MEMORY.md: added a.md
     undo the repair with: memdir undo [ID]
-    user/MEMORY.md: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set journal = "PATH" for this mount
+    user/MEMORY.md: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set `journal = "PATH"` for this mount
     -- exit 1
     "#);
     assert_eq!(files_below(&home.path("own")), ["MEMORY.md", "a.md"]);
     // Nothing was changed this time.
     assert_snapshot!(home.run_bare(&["entrypoint", "--repair"]), @r#"
     -- stderr
-    error: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set journal = "PATH" for this mount
+    error: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set `journal = "PATH"` for this mount
     hint: nothing was changed; check the setup with: memdir doctor
     -- exit 3
     "#);

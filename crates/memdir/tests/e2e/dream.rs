@@ -81,7 +81,7 @@ fn a_plan_whose_memories_changed_is_not_a_success() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("0 operations applied"), "{}", String::from_utf8_lossy(&output.stdout));
     assert_snapshot!(home.run_with(&["dream", "--apply", "-"], "nonsense\n"), @r##"
     -- stderr
-    error: invalid plan: line 1: a plan begins with "# Dream plan"
+    error: invalid plan: line 1: a plan must begin with "# Dream plan"
     hint: nothing was changed; correct the plan, or make a new one with: memdir dream
     -- exit 2
     "##);
@@ -138,7 +138,7 @@ fn a_limit_is_raised_on_purpose_and_an_undone_plan_waits_again() {
     home.ok(&["dream"]);
     assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
-    error: plan changes 12 of 12 memories (100 % of the memories or bytes); the limit is 25 %; leave operations out, or raise the limit to 100 % (on the command line: --limit 100)
+    error: plan changes 12 of 12 memories (100% of the memories or bytes), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)
     hint: nothing was changed; correct the plan, or make a new one with: memdir dream
     -- exit 2
     ");
@@ -337,8 +337,8 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     // Each of them may fail, too.
     for (host, script, why) in [
         ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex ended with status 1: stream error: no credit"),
-        ("codex", "echo 'I would archive the empty note.'", "it is not a list of operations in JSON"),
-        ("gemini", "echo '{\"response\":\"no\"}'", "it is not a list of operations in JSON"),
+        ("codex", "echo 'I would archive the empty note.'", "it is not a JSON list of operations"),
+        ("gemini", "echo '{\"response\":\"no\"}'", "it is not a JSON list of operations"),
     ] {
         fake_program(&home, host, script);
         let output = with_host(&home, host, &["--yes"]);
@@ -387,9 +387,9 @@ fn a_model_that_misbehaves_changes_nothing() {
         // Its own stop hook holds the output open after it ended.
         ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
         ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
-        ("prints prose", "echo 'I archived everything for you.'", "operations: it is not a list of operations in JSON"),
+        ("prints prose", "echo 'I archived everything for you.'", "operations: it is not a JSON list of operations"),
         ("prints garbage", "head -c 100000 /dev/urandom", "the model's answer is not valid UTF-8"),
-        ("prints nothing", "true", "operations: it is not a list of operations in JSON"),
+        ("prints nothing", "true", "operations: it is not a JSON list of operations"),
         ("reports an error", "echo '{\"is_error\":true,\"result\":\"limit reached\"}'", "the program reported an error: limit reached"),
         (
             "leaves the memory",

@@ -31,7 +31,7 @@ fn no_match_and_several_matches_are_errors_with_counts() {
     ");
     assert_snapshot!(home.run(&["edit", "a", "- one", "- two"]), @"
     -- stderr
-    error: the text to replace occurs 2 times, on lines 1, 2; make it longer until it occurs once
+    error: the text to replace occurs 2 times, on lines 1, 2; add surrounding text so that it occurs once
     hint: to replace all occurrences, add --all
     -- exit 1
     ");
@@ -254,14 +254,14 @@ fn a_text_that_cannot_be_saved_is_kept_and_continued() {
     let secret = editor(&home, &format!(r#"echo "token: ghp_{}" >> "$1""#, "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"));
     assert_snapshot!(edited(&home, &secret, &["edit", "notes/a"]), @"
     -- stderr
-    error: line 4 looks like a secret (github-token)
+    error: line 4 contains what looks like a secret (github-token)
     hint: your text is in [HOME]/home/edits/notes-a.md; continue with: memdir edit notes/a --draft [HOME]/home/edits/notes-a.md
     -- exit 2
     ");
     let large = editor(&home, r#"head -c 5000000 /dev/zero | tr '\0' x > "$1""#);
     assert_snapshot!(edited(&home, &large, &["edit", "notes/a"]), @"
     -- stderr
-    error: notes/a has 5000000 bytes; the limit is 4194304
+    error: notes/a is 5000000 bytes; the limit is 4194304
     hint: your text is in [HOME]/home/edits/notes-a-3.md; continue with: memdir edit notes/a --draft [HOME]/home/edits/notes-a-3.md
     -- exit 2
     ");

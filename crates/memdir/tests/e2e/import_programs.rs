@@ -290,13 +290,13 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     add     specs/ranking
     would import 3 memories, 0 duplicates, 0 skipped
     -- stderr
-    note: [HOME]/basic-memory: 1 linked note was not found, and the links stay as they are: [[Nowhere]]
+    note: [HOME]/basic-memory: 1 linked note was not found; the links are kept unchanged: [[Nowhere]]
     ");
     insta::assert_snapshot!(home.run(&["import", "basic-memory", &path]), @"
     [HOME]/basic-memory: basic-memory, 3 memories
     imported 3 memories, 0 duplicates, 0 skipped (undo: memdir undo [ID])
     -- stderr
-    note: [HOME]/basic-memory: 1 linked note was not found, and the links stay as they are: [[Nowhere]]
+    note: [HOME]/basic-memory: 1 linked note was not found; the links are kept unchanged: [[Nowhere]]
     ");
     insta::assert_snapshot!(home.text("specs/Search Design.md"), @r#"
     ---
@@ -365,7 +365,7 @@ fn a_note_with_a_secret_or_without_text_is_skipped_and_the_rest_is_imported() {
     insta::assert_snapshot!(printed, @"
     [HOME]/notes: basic-memory, 3 memories
     skip  MEMORY.md  it is an entrypoint; memdir maintains its own
-    skip  secret.md  line 7 looks like a secret (github-token)
+    skip  secret.md  line 7 contains what looks like a secret (github-token)
     imported 1 memory, 0 duplicates, 2 skipped (undo: memdir undo [ID])
     -- stderr
     note: skipped [HOME]/notes/binary.md: not valid UTF-8

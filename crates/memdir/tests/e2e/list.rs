@@ -77,8 +77,8 @@ fn files_that_cannot_be_listed_are_reported() {
     case
     -- stderr
     note: "Case.md" and "case.md" differ only in case or Unicode normalization
-    note: "bad\\name.md" is not a valid memory name: it contains a backslash; use / between components
-    note: "etc" is a symbolic link that points outside the directory; to allow it, add link_roots = ["/etc"] to the [[mounts]] entry with path = "[HOME]/memory" in memdir's config.toml
+    note: "bad\\name.md" is not a valid memory name: it contains a backslash; use `/` between components
+    note: "etc" is a symbolic link that points outside the directory; to allow it, add `link_roots = ["/etc"]` to the `[[mounts]]` entry with `path = "[HOME]/memory"` in memdir's config.toml
     "#);
 }
 

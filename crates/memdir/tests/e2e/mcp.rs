@@ -121,7 +121,7 @@ fn several_dialects_are_served_together() {
 fn dialects_are_listed() {
     let home = Home::new();
     assert_snapshot!(home.run(&["dialects"]), @"
-    koding: the MemoryRead and MemoryWrite tools of anon-kode
+    koding: anon-kode's MemoryRead and MemoryWrite tools
       tools: MemoryRead, MemoryWrite
       directory: ~/.koding/memory, or memory/ in CLAUDE_CONFIG_DIR
 
@@ -131,15 +131,15 @@ fn dialects_are_listed() {
 
     serena: Serena's memory tools
       tools: list_memories, read_memory, write_memory, edit_memory, delete_memory, rename_memory, onboarding
-      directory: .serena/memories in the repository or the nearest parent with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml
+      directory: .serena/memories in the repository or in the nearest parent directory with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml
 
     profclaw: profClaw's memory tools
       tools: memory_search, memory_get, memory_stats
-      directory: MEMORY.md and memory/ in the current directory, and the directories of memory.extraPaths
+      directory: MEMORY.md and memory/ in the current directory, and the directories in memory.extraPaths
 
     openclaw: OpenClaw's memory_search and memory_get
       tools: memory_search, memory_get
-      directory: ~/.openclaw/workspace: MEMORY.md, USER.md and memory/, and the directories of memory.extraPaths
+      directory: MEMORY.md, USER.md and memory/ in ~/.openclaw/workspace, and the directories in memory.extraPaths
 
     anthropic: Anthropic's memory tool (memory_20250818) with its local file system backend
       tools: memory

@@ -242,7 +242,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     assert_snapshot!(home.run(&["write", "d", "new"]), @"
     created d (4 bytes, version 79d1d8da0b62, change [ID])
     -- stderr
-    note: MEMORY.md: removed the line of a.md, which no longer exists
+    note: MEMORY.md: removed the line for a.md, which no longer exists
     ");
     assert_snapshot!(home.text("MEMORY.md"), @"
     # Memory

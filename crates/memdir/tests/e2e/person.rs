@@ -214,7 +214,7 @@ fn no_text_imitates_the_header_of_an_answer() {
     let mut talk = Talk::over(in_shop(&home, &["mcp"]));
     talk.hello("2025-11-25");
     assert_snapshot!(talk.said("memory_read", json!({ "paths": ["notes/evil", "user/ada"] })), @r#"
-    (a header of this answer begins with 2 brackets; a line with fewer is text of a memory)
+    (headers in this answer begin with 2 brackets; a line with fewer is text from a memory)
 
     [[notes/evil.md (today)]]
     Deploy the shop on Tuesdays.

@@ -35,7 +35,7 @@ fn a_link_inside_does_not_lead_outside() {
     symlink(home.path("outside/secret.md"), home.memory("file.md")).unwrap();
     assert_snapshot!(home.run(&["read", "file"]), @r#"
     -- stderr
-    error: invalid memory name "file.md": file.md is a symbolic link that points outside the directory; to allow it, add link_roots = ["[HOME]/outside"] to the [[mounts]] entry with path = "[HOME]/memory" in memdir's config.toml
+    error: invalid memory name "file.md": file.md is a symbolic link that points outside the directory; to allow it, add `link_roots = ["[HOME]/outside"]` to the `[[mounts]]` entry with `path = "[HOME]/memory"` in memdir's config.toml
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -120,7 +120,7 @@ fn one_unreadable_entry_does_not_hide_the_others() {
     name  type  size     age    description
     a     -     2 bytes  today
     -- stderr
-    note: "dangling.md" is a symbolic link; to follow links inside this directory, set follow_links = true for its mount
+    note: "dangling.md" is a symbolic link; to follow links inside this directory, set `follow_links = true` for its mount
     "#);
 }
 
@@ -239,7 +239,7 @@ fn names_that_cannot_be_stored_are_errors_before_any_file_access() {
     assert_eq!(home.files(), Vec::<String>::new());
     assert_snapshot!(home.run(&["write", "C:\\x", "x"]), @r#"
     -- stderr
-    error: invalid memory name "C:\\x": it contains a backslash; use / between components
+    error: invalid memory name "C:\\x": it contains a backslash; use `/` between components
     hint: use a relative name such as notes/deploy
     -- exit 2
     "#);
@@ -257,7 +257,7 @@ fn bytes_are_bytes_and_no_character_is_split() {
         (reading["byte_count"].as_u64(), reading["cut_by_bytes"].as_bool(), reading["cut_by_lines"].as_bool()),
         (Some(50_000), Some(true), Some(false))
     );
-    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint is 48.8 KB (limit 24.4 KB) because its lines are too long. Only the beginning of its first line was loaded. Keep one short line per memory and move detail into the memories.");
+    assert_snapshot!(reading["warning"].as_str().unwrap(), @"> WARNING: this entrypoint is 48.8 KB (limit 24.4 KB) because its lines are too long. Only the beginning of its first line was loaded. Keep one short line per memory and move details into the memories.");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn lines_are_shown_by_range() {
     ");
     assert_snapshot!(home.run(&["read", "a", "--lines", "0"]), @r#"
     -- stderr
-    error: invalid lines: "0" includes line 0, but line numbers start at 1; use a line or a range, such as 42, 42-56 or 42-
+    error: invalid lines: "0" includes line 0, but line numbers start at 1; use a line number or a range, such as 42, 42-56 or 42-
     -- exit 2
     "#);
 }
@@ -183,7 +183,7 @@ fn problems_of_a_file_are_notes() {
     text
     -- stderr
     note: a, line 2: the type "wish" is not one of user, feedback, project, reference
-    note: a, line 3: created is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
+    note: a, line 3: `created` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     "#);
 }
 

@@ -184,7 +184,7 @@ fn nothing_is_renamed_if_one_of_several_cannot_be() {
     "#);
     assert_snapshot!(home.run(&["rename", "a", "a.md", "new/"]), @r#"
     -- stderr
-    error: invalid names: "a" is given twice
+    error: invalid names: "a" is listed twice
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["rename", "a", "none", "new/"]), @r#"

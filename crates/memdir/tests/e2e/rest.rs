@@ -177,7 +177,7 @@ fn every_route_answers_on(served: &mut MemoryServer) {
     DELETE /v1/memories/howto/deploy
       200 {"type":"memory_deleted","path":"howto/deploy.md","change_id":"[5]","memory_version_id":"066a412e0d6b31605811f0cbe4073181"}
     GET /v1/memories/howto/deploy
-      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"memory \"howto/deploy\" not found","hint":"List the names that exist, then read one of them."}
+      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"memory \"howto/deploy\" not found","hint":"List the memories to find the right name."}
     GET /v1/memory_versions?path=howto/deploy
       200 {"data":[{"type":"memory_version","memory_version_id":null,"path":"howto/deploy.md","operation":"deleted","created_at":"[TIME]","created_by":{"name":"ada"},"change_id":"[5]"},{"type":"memory_version","memory_version_id":"066a412e0d6b31605811f0cbe4073181","path":"howto/deploy.md","operation":"modified","created_at":"[TIME]","created_by":{"name":"ada"},"change_id":"[4]"},{"type":"memory_version","memory_version_id":"066a412e0d6b31605811f0cbe4073181","path":"notes/deploy.md","operation":"modified","created_at":"[TIME]","created_by":{"name":"ada"},"change_id":"[2]"},{"type":"memory_version","memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf","path":"notes/deploy.md","operation":"created","created_at":"[TIME]","created_by":{"name":"ada"},"change_id":"[1]"}],"has_more":false}
     GET /v1/memory_versions/066a412e0d6b31605811f0cbe4073181?path=howto/deploy
@@ -185,15 +185,15 @@ fn every_route_answers_on(served: &mut MemoryServer) {
     POST /v1/undo {}
       200 {"undone_change_id":"[5]","change":{"type":"change","id":"[6]","verb":"undo","created_at":"[TIME]","created_by":{"name":"ada"},"undoes":"[5]","memories":[{"path":"howto/deploy.md","operation":"created","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":null}]},"notes":[]}
     POST /v1/undo {"change_id":"[5]"}
-      409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone; redo it with: memdir redo [5]","hint":"See the history for the ids of changes and the versions of a memory."}
+      409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone; redo it with: memdir redo [5]","hint":"List the history to find change ids and memory versions."}
     GET /v1/changes?limit=2
       200 {"data":[{"type":"change","id":"[1]","verb":"write","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"created","memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf","previous_memory_version_id":null}]},{"type":"change","id":"[2]","verb":"append","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"modified","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf"}]}],"cursor":"[CURSOR]"}
     GET /v1/proposals
       200 {"data":[],"has_more":false}
     GET /v1/proposals/abcdefgh
-      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"proposal \"abcdefgh\" not found","hint":"List the proposals, then use the id of one of them."}
+      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"proposal \"abcdefgh\" not found","hint":"List the proposals to find the right id."}
     POST /v1/proposals/abcdefgh {"decision":"accept"}
-      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"proposal \"abcdefgh\" not found","hint":"List the proposals, then use the id of one of them."}
+      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"proposal \"abcdefgh\" not found","hint":"List the proposals to find the right id."}
     "##);
 
     let prompt = api.ask("GET", "/v1/prompt", None);
@@ -433,9 +433,9 @@ fn a_repeated_request_is_carried_out_once_on(served: &mut MemoryServer) {
     POST /v1/undo Idempotency-Key: 5 {}
       200 idempotency-replayed: true {"undone_change_id":"[4]","change":{"type":"change","id":"[5]","verb":"undo","created_at":"[TIME]","created_by":{"name":"ada"},"undoes":"[4]","memories":[{"path":"c.md","operation":"created","memory_version_id":"10e5cf3d3c8a4f9f3468c8cc58eea848","previous_memory_version_id":null}]},"notes":[]}
     POST /v1/append Idempotency-Key: 2 {"path":"a","content":"other"}
-      422 {"type":"invalid_request_error","title":"Unprocessable Entity","status":422,"detail":"idempotency key: it was used for another request; use a new key for each request","hint":"Correct the argument and call again."}
+      422 {"type":"invalid_request_error","title":"Unprocessable Entity","status":422,"detail":"idempotency key: it was already used for another request; use a new key for each request","hint":"Correct the argument and call again."}
     DELETE /v1/memories/none Idempotency-Key: 6
-      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"memory \"none\" not found","hint":"List the names that exist, then read one of them."}
+      404 {"type":"not_found_error","title":"Not Found","status":404,"detail":"memory \"none\" not found","hint":"List the memories to find the right name."}
     PUT /v1/memories/none Idempotency-Key: 6 {"content":"x"}
       201 etag: "3ae7d805f6789a6402acb70ad4096a85" {"type":"memory","path":"none.md","name":"none","content_sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881","content_size_bytes":1,"updated_at":"[TIME]","memory_version_id":"3ae7d805f6789a6402acb70ad4096a85","change_id":"[6]"}
     DELETE /v1/memories/none Idempotency-Key: 

@@ -216,7 +216,7 @@ fn a_hostile_git_file_does_not_open_the_memory_of_another_project() {
     fs::write(home.path("other/.git"), format!("gitdir: {}\n", home.path("shop/.git").display())).unwrap();
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     -- stderr
-    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point to this directory; [HOME]/other is a separate project
+    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point to this directory; [HOME]/other is treated as a separate project
     ");
     assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
 }
@@ -416,12 +416,12 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
     renamed notes/a to notes/b (change [ID])
     -- stderr
-    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only
+    note: only part of this memory is accessible: the entrypoint and references outside that part were not updated; to list them, run `memdir check` without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
     undid [ID]: rename notes/a to notes/b, by ada, just now (redo: memdir redo [ID])
     -- stderr
-    note: only a part of this memory is accessible: its entrypoint and references outside that part were not updated; to list them, run memdir check without --only
+    note: only part of this memory is accessible: the entrypoint and references outside that part were not updated; to list them, run `memdir check` without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
 }

@@ -57,7 +57,7 @@ fn undo_means_the_last_change_of_the_caller_and_of_no_other() {
     call(&web, &ben, "memory_write", json!({ "path": "third", "content": "By Ben." }));
     assert_eq!(call(&web, &ada, "memory_undo", json!({})), "Undid: wrote first.");
     assert_eq!(call(&web, &agent, "memory_undo", json!({})), "Undid: wrote second.");
-    assert_snapshot!(refused(&web, &agent, "memory_undo", json!({})), @"you have no changes to undo. See the history for the ids of changes and the versions of a memory.");
+    assert_snapshot!(refused(&web, &agent, "memory_undo", json!({})), @"you have no changes to undo. List the history to find change ids and memory versions.");
     assert_eq!(call(&web, &ben, "memory_undo", json!({})), "Undid: wrote third.");
 }
 

@@ -98,7 +98,7 @@ fn a_later_change_is_a_conflict_with_its_diff() {
     home.put("a.md", "three, by an editor\n");
     assert_snapshot!(home.run(&["undo", &change]), @r#"
     -- stderr
-    error: memory "a" has newer changes, which this would overwrite:
+    error: memory "a" has newer changes that would be overwritten:
     --- a/a.md
     +++ b/a.md
     @@ -1 +1 @@

@@ -142,7 +142,7 @@ fn bytes_that_are_not_utf8_are_kept() {
     assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
     -- stderr
     error: latin is not valid UTF-8 (line 1) and cannot be edited
-    hint: append with --append, or replace it with --replace
+    hint: use `memdir write` with --append or --replace instead
     -- exit 1
     ");
     home.ok(&["write", "latin", "more", "--append"]);
@@ -165,8 +165,8 @@ fn a_text_over_the_limit_is_an_error() {
     let long = "x".repeat((4 << 20) + 1);
     assert_snapshot!(home.run_with(&["write", "a"], long), @"
     -- stderr
-    error: a has 4194306 bytes; the limit is 4194304
-    hint: split it into several memories
+    error: a is 4194306 bytes; the limit is 4194304
+    hint: split the text into several memories
     -- exit 2
     ");
     assert_eq!(home.files(), Vec::<String>::new());

@@ -28,20 +28,20 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let applied = dreams.as_ref().and_then(|dreams| dreams.last_applied);
     let since_applied = applied.filter(|at| last.is_none_or(|last| *at > last));
     let (last, by) = match since_applied {
-        Some(at) => (Some(at), ", by memdir dream"),
+        Some(at) => (Some(at), ", by `memdir dream`"),
         None => (last, ", by another program"),
     };
     let since = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
     let have_hours_passed = |dreams: &DreamSummary| last.is_none_or(|last| now.as_second() - last.as_second() >= dreams.min_hours * 3_600);
     let due = dreams.as_ref().is_some_and(|dreams| have_hours_passed(dreams) && since as u64 >= dreams.min_sessions);
     let mut lines = vec![
-        "Daemon: not needed; saved sessions are available at once".to_owned(),
+        "Daemon: not needed; saved sessions are available immediately".to_owned(),
         match &dreams {
-            None => "Consolidation: none; memdir keeps sessions as they are".to_owned(),
-            Some(_) => "Consolidation: memdir dream makes a plan, which the user applies; sessions stay as they are".to_owned(),
+            None => "Consolidation: none; sessions stay unchanged".to_owned(),
+            Some(_) => "Consolidation: `memdir dream` makes a plan for the user to apply; sessions stay unchanged".to_owned(),
         },
         match (holder, last) {
-            (Some(pid), _) => format!("Last consolidation: another program is running one now (PID {pid})"),
+            (Some(pid), _) => format!("Last consolidation: running now in another program (PID {pid})"),
             (None, Some(last)) => format!("Last consolidation: {} ({}){by}", seconds(last), age(now, last)),
             (None, None) => "Last consolidation: never".to_owned(),
         },
@@ -50,7 +50,7 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         true => "Next consolidation: due".to_owned(),
         false => format!("Next consolidation: {}", dreams.due_after(have_hours_passed(dreams))),
     }));
-    lines.push(format!("Sessions: {}, of which {since} since then", sessions.len()));
+    lines.push(format!("Sessions: {} ({since} since then)", sessions.len()));
     let fields = json!({
         "lastRun": last.map(seconds), "runningPid": holder, "sessions": sessions.len(), "sessionsSince": since, "due": due,
         "minHours": dreams.as_ref().map(|dreams| dreams.min_hours), "minSessions": dreams.as_ref().map(|dreams| dreams.min_sessions),

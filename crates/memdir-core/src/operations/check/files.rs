@@ -88,7 +88,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(Some(date.line), CheckRule::RelativeDate, format!("{:?} is a relative date; write an absolute date", date.words));
     }
     for (line, file) in alike::repeats(text, &space.instructions) {
-        add(Some(line), CheckRule::RepeatsInstructions, format!("repeats text of {file}; keep it in one place"));
+        add(Some(line), CheckRule::RepeatsInstructions, format!("repeats text from {file}; keep it in one place"));
     }
     let (wires, problems) = when::parse_field(&memory);
     problems.iter().chain(&wires.unreachable()).map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Tripwire, what));
@@ -133,18 +133,18 @@ fn reference_finding(
         ReferenceKind::Wiki => {
             let reachable = links::wiki_names(target, holder).any(|name| space.exists(&name));
             if !reachable {
-                add(line, CheckRule::DeadLink, format!("[[{target}]] does not name a memory{}", candidates(space, target)));
+                add(line, CheckRule::DeadLink, format!("links to [[{target}]], which does not exist{}", candidates(space, target)));
             }
         }
         ReferenceKind::Field => {
             if !links::wiki_names(target, holder).any(|name| space.exists(&name)) {
-                let what = format!("the frontmatter names {target:?}, which is not a memory{}", candidates(space, target));
+                let what = format!("the frontmatter refers to {target:?}, which does not exist{}", candidates(space, target));
                 add(line, CheckRule::DeadReference, what);
             }
         }
         ReferenceKind::Mem if space.exists(target) => {}
         ReferenceKind::Mem => {
-            add(line, CheckRule::DeadReference, format!("mem:{target} does not name a memory{}", candidates(space, target)));
+            add(line, CheckRule::DeadReference, format!("links to mem:{target}, which does not exist{}", candidates(space, target)));
         }
     }
 }

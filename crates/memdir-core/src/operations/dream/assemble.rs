@@ -126,13 +126,13 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
     out.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
     let note = |count: usize, what: &str, why: &str| (count > 0).then(|| format!("{what}: {count}; {why}"));
     let notes = [
-        note(overlapping, "proposals for the next plan", "they concern files that this plan changes"),
+        note(overlapping, "proposals postponed to the next plan", "this plan already changes their files"),
         note(
             refused,
             "omitted proposals",
-            "they would write a secret, a read-only file or a file over the size limit, or have a name that a plan cannot contain",
+            "they would write a secret, a read-only file or a file over the size limit, or use a name that a plan cannot contain",
         ),
-        note(over, "proposals for the next plan", "they did not fit into this one"),
+        note(over, "proposals postponed to the next plan", "they did not fit into this plan"),
     ];
     Ok(Selected { operations: out, notes: notes.into_iter().flatten().collect(), postponed })
 }

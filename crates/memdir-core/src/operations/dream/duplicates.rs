@@ -247,13 +247,13 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
     let is_named_apart = others.iter().any(|other| are_about_different_things(&kept.features, &other.features));
     let (what, confidence) = match reason {
         DreamReason::ExactDuplicate if is_named_apart => {
-            (verb("has, under another name, the same text as", "have, under other names, the same text as"), 60)
+            (verb("has a different name but the same text as", "have different names but the same text as"), 60)
         }
         DreamReason::ExactDuplicate => (verb("has the same text as", "have the same text as"), 99),
         _ if differing.is_empty() => (verb("adds nothing to", "add nothing to"), 95),
         _ => (verb("says the same as", "say the same as"), 85),
     };
-    let only = if differing.is_empty() { String::new() } else { format!("; only there: {}", differing.join(", ")) };
+    let only = if differing.is_empty() { String::new() } else { format!("; additional lines: {}", differing.join(", ")) };
     let mut changes = vec![DreamChange::Write { path: kept.path.clone(), version: kept.version, text }];
     changes.extend(others.iter().map(|file| super::material::to_archive(file)));
     Some(DreamOperation {

@@ -171,8 +171,7 @@ fn grouped(
         }
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
-        let why =
-            format!("{} is over its budget; the lines that are used least for their size ({}) move to a page", book.name(), lines.len());
+        let why = format!("{} is over its budget; the lines least used for their size ({}) move to a page", book.name(), lines.len());
         operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
@@ -193,7 +192,7 @@ fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLi
     let text =
         compose(&[("name", format!("Overview of {folder}").as_str()), ("description", description.as_str()), ("type", "reference")], &body);
     let why = format!(
-        "{} is over its budget; {} lines of {folder}/, which are used least for their size, become one line and move to a page",
+        "{} is over its budget; {} lines for {folder}/, the least used for their size, become one line and move to a page",
         book.name(),
         lines.len()
     );
@@ -226,7 +225,7 @@ fn returned<'a>(
     let to_operation = |(uses, file): (u64, &MaterialFile)| DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
-        why: format!("{} was used {uses} times, and its line is on a page that no conversation loads", file.name()),
+        why: format!("{} was used {uses} times, but its line is on a page that no conversation loads", file.name()),
         confidence: 70,
         sources: Vec::new(),
         changes: vec![DreamChange::List { path: file.path.clone(), version: file.version }],
@@ -250,7 +249,7 @@ fn shortened(line: &OwnLine<'_>) -> Option<(DreamOperation, usize)> {
     let operation = DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
-        why: format!("the entrypoint is over its budget, and the line of {} has {} characters", file.name(), description.chars().count()),
+        why: format!("the entrypoint is over its budget, and the line for {} has {} characters", file.name(), description.chars().count()),
         confidence: 60,
         sources: Vec::new(),
         changes: vec![DreamChange::Write { path: file.path.clone(), version: file.version, text }],

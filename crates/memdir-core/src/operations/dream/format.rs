@@ -10,9 +10,9 @@ pub(super) const HEADING: &str = "# Dream plan";
 pub(super) const FORMAT: &str = "1";
 
 const INTRODUCTION: &str = "\
-> Nothing below is done until you apply this plan. To skip an operation, delete it from its heading to the next one.
-> To change what is written, edit the text in its block. The diffs are for reading only.
-> Apply the plan with: memdir dream --apply FILE. One `memdir undo` undoes all of it.
+> Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next heading.
+> To change a text, edit it in its block. The diffs are for reading only.
+> Apply the plan with: memdir dream --apply FILE. One `memdir undo` reverts all of it.
 ";
 
 /// Renders a plan. `parse` reads it back.

@@ -195,10 +195,8 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
             let path = MemoryPath::parse(path).ok()?;
             let month = facts.first()?.day.strftime("%Y-%m").to_string();
             let description = text::ellipsis(&facts.iter().map(|fact| fact.text.as_str()).collect::<Vec<_>>().join("; "), 90).into_owned();
-            let body = compose(
-                &[("name", &format!("Facts from the logs of {month}")), ("description", &description), ("type", "project")],
-                &lines,
-            );
+            let body =
+                compose(&[("name", &format!("Facts from the {month} logs")), ("description", &description), ("type", "project")], &lines);
             let name = path.name().to_owned();
             (DreamAction::Create, DreamChange::New { path, text: body }, name)
         }
@@ -206,7 +204,7 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
     Some(DreamOperation {
         action,
         reason: DreamReason::Log,
-        why: format!("lasting entries of daily logs that are not in any memory: {count}; they move to {name}"),
+        why: format!("lasting entries in daily logs that are not in any memory: {count}; they are copied to {name}"),
         confidence: 65,
         sources,
         changes: vec![change],

@@ -109,10 +109,10 @@ impl Material {
         }
         request.report(DreamProgress { done: of, of });
         if omitted > 0 {
-            out.notes.push(format!("left out {omitted} of {of} files, which are too large to be compared"));
+            out.notes.push(format!("skipped {omitted} of {of} files: too large to compare"));
         }
         if unreadable > 0 {
-            out.notes.push(format!("left out {unreadable} of {of} files, which are not valid UTF-8"));
+            out.notes.push(format!("skipped {unreadable} of {of} files: not valid UTF-8"));
         }
         Ok(out)
     }

@@ -67,7 +67,7 @@ pub fn operation_list(text: &str) -> Result<Vec<RawOperation>> {
     if !json.starts_with(['{', '[']) {
         return Err(Error::bad_input(
             "operations",
-            "it is not a list of operations in JSON; expected {\"operations\": [{\"action\": \"archive\", \"path\": \"notes/old\", \"why\": \"…\"}]}",
+            "it is not a JSON list of operations; expected {\"operations\": [{\"action\": \"archive\", \"path\": \"notes/old\", \"why\": \"…\"}]}",
         ));
     }
     // An untagged enum reports no position, so the shape is decided first.
@@ -159,7 +159,7 @@ fn to_operation(store: &dyn Store, raw: &RawOperation, read: &HashMap<&MemoryPat
     let action =
         action.ok_or_else(|| Error::bad_input("action", format!("{:?} is not one of create, update, merge, move, archive", raw.action)))?;
     let required = |field: &'static str, value: &Option<String>| {
-        value.clone().ok_or_else(|| Error::bad_input(field, format!("it is missing; {} needs it", raw.action)))
+        value.clone().ok_or_else(|| Error::bad_input(field, format!("it is missing; {} requires it", raw.action)))
     };
     // What the operation was made from, with the version that is written beside a name.
     let mut old: Vec<(Stored, Option<String>)> = Vec::new();
@@ -281,17 +281,14 @@ fn with_fields_of(old: &[(Stored, Option<String>)], new: &str) -> Result<String>
         for (key, value) in binding_fields(&memory) {
             let (written, _) = Memory::parse(&new);
             if key == "when" && written.raw(key).is_some_and(|other| other != value) {
-                return Err(Error::bad_input(
-                    "text",
-                    format!("it changes the field `when` of {path}; only a person can change a tripwire"),
-                ));
+                return Err(Error::bad_input("text", format!("it changes the `when` field of {path}; only a person can change tripwires")));
             }
             new = written.with_field_of(&memory, key);
         }
         // The model reads marks in place of secrets.
         let is_lost = |finding: &SecretFinding| !new.contains(&memory.text()[finding.span.clone()]);
         if at == 0 && secrets::scan(memory.text()).iter().any(is_lost) {
-            return Err(Error::bad_input("text", format!("{path} has a secret, which a model does not see; edit it by hand")));
+            return Err(Error::bad_input("text", format!("{path} contains a secret, which the model cannot see; edit it by hand")));
         }
     }
     Ok(new)
@@ -302,7 +299,7 @@ fn check_kept(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {
     if new.len() * 100 >= before * MIN_KEPT {
         return Ok(());
     }
-    let why = format!("it has {} of {before} bytes; a text must keep at least half; archive the memory to remove it", new.len());
+    let why = format!("it keeps only {} of {before} bytes, but must keep at least half; to remove the memory, archive it", new.len());
     Err(Error::bad_input("text", why))
 }
 
@@ -316,7 +313,8 @@ fn check_words(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {
     if kept * 100 >= before.len() * MIN_KEPT {
         return Ok(());
     }
-    let why = format!("it has {kept} of the {} different words of the merged memories; a merge must keep at least half", before.len());
+    let why =
+        format!("it keeps only {kept} of the {} distinct words in the merged memories; a merge must keep at least half", before.len());
     Err(Error::bad_input("text", why))
 }
 

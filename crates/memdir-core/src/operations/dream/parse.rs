@@ -42,7 +42,7 @@ impl<'a> Parser<'a> {
     fn plan(mut self) -> Result<DreamPlan> {
         match self.filled() {
             Some((_, line)) if line.trim_end() == HEADING => {}
-            Some((number, _)) => return Err(wrong(number, format!("a plan begins with {HEADING:?}"))),
+            Some((number, _)) => return Err(wrong(number, format!("a plan must begin with {HEADING:?}"))),
             None => return Err(Error::bad_input("plan", "it is empty")),
         }
         let mut plan = DreamPlan::empty();
@@ -129,10 +129,10 @@ impl<'a> Parser<'a> {
             out.changes.push(change.finish(&mut texts)?);
         }
         if let Some((path, (line, _))) = texts.into_iter().min_by_key(|(_, (line, _))| *line) {
-            return Err(wrong(line, format!("the text of {path} belongs to no `write` or `new` line of the operation")));
+            return Err(wrong(line, format!("the operation has a text for {path} but no `write` or `new` line for it")));
         }
         if out.changes.is_empty() {
-            return Err(wrong(number, "the operation changes nothing; delete it to leave it out"));
+            return Err(wrong(number, "the operation changes nothing; to skip it, delete its section"));
         }
         Ok(out)
     }
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
                     text.push_str(line);
                     text.push('\n');
                 }
-                None => return Err(wrong(number, format!("the code block is not closed; expected a line {fence:?}"))),
+                None => return Err(wrong(number, format!("the code block is not closed; expected the line {fence:?}"))),
             }
         }
     }

@@ -46,7 +46,8 @@ pub(super) fn circles(material: &Material) -> Option<String> {
     let successions = successions(material);
     let names: Vec<&str> =
         material.files.iter().filter(|file| successions.is_circular(&file.path)).map(MaterialFile::name).take(5).collect();
-    (!names.is_empty()).then(|| format!("{} supersede each other, so none of them is archived; correct `supersedes`", names.join(", ")))
+    (!names.is_empty())
+        .then(|| format!("{} supersede each other, so none of them is archived; correct their `supersedes` fields", names.join(", ")))
 }
 
 /// Which memory replaces which, by their names in one mount.

@@ -65,7 +65,7 @@ fn check_readable(operation: &DreamOperation) -> Result<usize> {
     let (text, written) = (format::render(&plan), &plan.operations[0]);
     match parse(&text)?.operations.as_slice() {
         [read] if read.action == written.action && read.sources == written.sources && read.changes == written.changes => Ok(text.len()),
-        _ => Err(Error::bad_input("operation", "its names cannot be written in a plan; rename the memory first")),
+        _ => Err(Error::bad_input("operation", "it has a name that cannot be written in a plan; rename the memory first")),
     }
 }
 
@@ -79,8 +79,8 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
     for (number, operation) in (1..).zip(&plan.operations) {
         for path in operation.files() {
             if let Some(other) = owners.insert(path, number) {
-                let why = if other == number { "twice".to_owned() } else { format!("also in operation {other}") };
-                return Err(in_operation(number, operation, format!("{path} is changed {why}")));
+                let how = if other == number { "changed twice".to_owned() } else { format!("also changed in operation {other}") };
+                return Err(in_operation(number, operation, format!("{path} is {how}")));
             }
         }
         check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
@@ -88,7 +88,7 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
     check_case(view, plan)
 }
 
-/// Refuses new names that differ from existing ones in case only: on some systems they are one file.
+/// Refuses new names that differ from existing ones only in case: on some systems they are one file.
 fn check_case(view: &dyn View, plan: &DreamPlan) -> Result<()> {
     let new = |change: &'_ DreamChange| match change {
         DreamChange::New { path, .. } => Some(path.clone()),
@@ -110,7 +110,7 @@ fn check_case(view: &dyn View, plan: &DreamPlan) -> Result<()> {
     {
         None => Ok(()),
         Some((number, other)) => {
-            Err(in_operation(number, &plan.operations[number - 1], format!("its name differs from {other} in case only; use another name")))
+            Err(in_operation(number, &plan.operations[number - 1], format!("its name differs from {other} only in case; use another name")))
         }
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn check_share(view: &dyn View, plan: &DreamPlan, percent: u64) -> Re
     Err(Error::bad_input(
         "plan",
         format!(
-            "it changes {count} of {all} memories ({needed} % of the memories or bytes); the limit is {percent} %; leave operations out, or raise the limit to {needed} % (on the command line: --limit {needed})"
+            "it changes {count} of {all} memories ({needed}% of the memories or bytes), over the limit of {percent}%; remove operations, or raise the limit (on the command line: --limit {needed})"
         ),
     ))
 }
@@ -179,9 +179,9 @@ fn check_shape(operation: &DreamOperation) -> Result<()> {
         DreamAction::Archive => moves >= 1 && writes + new + lists + pages == 0,
     };
     let expected = match operation.action {
-        DreamAction::Create => "one or more `new` files, and a `page` for each line that they replace",
+        DreamAction::Create => "one or more `new` files, and a `page` line for each entrypoint line that they replace",
         DreamAction::Update => "one `write` or `list`, and `new` files for its parts",
-        DreamAction::Merge => "one `write`, and a `move` to the archive for each other memory",
+        DreamAction::Merge => "one `write`, and a `move` to the archive for every other memory",
         DreamAction::Move => "one `move`, or one or more `page` lines",
         DreamAction::Archive => "one or more `move` lines to the archive",
     };
@@ -191,7 +191,7 @@ fn check_shape(operation: &DreamOperation) -> Result<()> {
 /// The file is a memory in a mount that dreams tidy, and may be written.
 fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
     if !is_tidied(view, path) {
-        return Err(Error::bad_path(path.as_str(), "it is not in a writable mount that keeps an entrypoint"));
+        return Err(Error::bad_path(path.as_str(), "it is not in a writable mount with an entrypoint"));
     }
     let what = match mounts::file_kind(view, path) {
         FileKind::Memory if mounts::would_be_entrypoint(view, path) => "it would become the entrypoint",
@@ -200,7 +200,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
         FileKind::Log => "it is a log, and logs are never changed",
         FileKind::Archived => "it is already archived",
         FileKind::Entrypoint | FileKind::Page => "it is the entrypoint or one of its pages, which memdir maintains",
-        FileKind::Tests => "it is the file of memory tests",
+        FileKind::Tests => "it contains memory tests, not a memory",
     };
     Err(Error::bad_path(path.as_str(), what))
 }
@@ -216,7 +216,7 @@ fn check_target(view: &dyn View, context: &Context, action: DreamAction, from: &
     }
     match mounts::file_kind(view, to) {
         FileKind::Archived if to.is_md() => view.check_writable(to),
-        _ => Err(Error::bad_path(to.as_str(), "it is not below archive/")),
+        _ => Err(Error::bad_path(to.as_str(), "it is not under archive/")),
     }
 }
 

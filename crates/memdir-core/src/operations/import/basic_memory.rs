@@ -39,7 +39,7 @@ fn dead_links(dead: &BTreeSet<String>) -> Problem {
     let named: Vec<String> = dead.iter().take(NAMED_TARGETS).map(|name| format!("[[{name}]]")).collect();
     let more = if dead.len() > named.len() { format!(" and {} more", dead.len() - named.len()) } else { String::new() };
     let notes = if dead.len() == 1 { "1 linked note was".to_owned() } else { format!("{} linked notes were", dead.len()) };
-    Problem { line: None, what: format!("{notes} not found, and the links stay as they are: {}{more}", named.join(", ")) }
+    Problem { line: None, what: format!("{notes} not found; the links are kept unchanged: {}{more}", named.join(", ")) }
 }
 
 /// One note.
@@ -252,7 +252,7 @@ mod tests {
         [[Coffee Notes]]
         ```
         ");
-        assert_eq!(problems, ["1 linked note was not found, and the links stay as they are: [[Nobody]]"]);
+        assert_eq!(problems, ["1 linked note was not found; the links are kept unchanged: [[Nobody]]"]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn violated(rule: &Rule, uses: &SpaceUses) -> Option<Candidate> {
     let ids: Vec<String> = wires().map(|(wire, strength)| tripwire_id(wire, strength)).collect();
     let description = format!("{} was violated {violated} times; proposed strength: {}", rule.name, higher.name());
     let text = format!(
-        "{} fired {fired} times with the strength {}. In {violated} of these cases the next tool call was the same one.\n",
+        "{} fired {fired} times with strength {}. In {violated} of these cases, the next tool call was identical.\n",
         rule.name,
         strength.name()
     );
@@ -82,8 +82,8 @@ fn unused(mounts: &[MountInfo], rule: &Rule, uses: &SpaceUses, modified: Timesta
         kind: CandidateKind::Unused,
         name: rule.name.clone(),
         memory_type: Kind::Feedback,
-        description: format!("{} has not fired in {UNUSED_DAYS} days; proposed: remove it", rule.name),
-        text: format!("{} {last}, in {} conversations that were counted.\n", rule.name, counted.sessions),
+        description: format!("{} has not fired in {UNUSED_DAYS} days; proposed change: remove it", rule.name),
+        text: format!("{} {last} (conversations counted: {}).\n", rule.name, counted.sessions),
         when: None,
         words: String::new(),
         turns: Vec::new(),

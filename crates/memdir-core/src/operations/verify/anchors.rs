@@ -75,7 +75,7 @@ impl AnchorState {
             AnchorFate::Changed { commits: 1, .. } => format!("{source}: these lines changed in 1 commit"),
             AnchorFate::Changed { commits, .. } => format!("{source}: these lines changed in {commits} commits"),
             AnchorFate::Gone => format!("{source}: the file no longer exists"),
-            AnchorFate::Unknown => format!("{source}: not found in the history of the project"),
+            AnchorFate::Unknown => format!("{source}: not found in the project's history"),
         }
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn to_yaml(map: &Map<String, Value>) -> Result<Option<String>> {
     }
     match (when.tripwires.is_empty(), when.strength) {
         (true, None) => Ok(None),
-        (true, Some(_)) => Err(Error::bad_input("when", "strength needs a command, path, words or tools to apply to")),
+        (true, Some(_)) => Err(Error::bad_input("when", "`strength` requires a command, path, words or tools")),
         (false, _) => Ok(Some(when.to_yaml())),
     }
 }

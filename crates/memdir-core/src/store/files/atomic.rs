@@ -325,7 +325,7 @@ pub(crate) fn keep(open: &Open<'_>, rel: &[u8], temps: impl Iterator<Item = Stri
             return write_temp(&Step::new(place, temp, shown()), bytes, TempMode::Exact(PRIVATE));
         }
     }
-    Err(Error::io("keep a copy of", shown(), Errno::EXIST.into()))
+    Err(Error::io("save a copy of", shown(), Errno::EXIST.into()))
 }
 
 /// Removes the directories above a removed file that are empty now, but never the root.

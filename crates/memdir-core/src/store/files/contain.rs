@@ -87,7 +87,7 @@ impl Root {
         let why = if self.links.fixed {
             "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the target, restart memdir"
+            "it was a directory when memdir opened it; to use the link target, restart memdir"
         };
         Error::Unavailable { what: format!("{link:?} is a symbolic link"), why: why.into() }
     }
@@ -214,7 +214,7 @@ impl Open<'_> {
         let mode = if self.root.shared { DirMode::Umask } else { DirMode::Private };
         let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, mode, &shown));
         made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
-        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "a component of it is a file, not a directory; use another name"))
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "one of its components is a file, not a directory; use another name"))
     }
 
     /// Opens the root's directory again, for reading its entries.
@@ -279,7 +279,7 @@ impl Open<'_> {
 
     /// Returns the absolute target of a link below the root, without following further links.
     fn link_target(&self, link: &[u8]) -> Result<PathBuf> {
-        let target = fs::readlinkat(&self.fd, link, Vec::new()).map_err(|e| self.io("read the link", link, e))?;
+        let target = fs::readlinkat(&self.fd, link, Vec::new()).map_err(|e| self.io("read the symbolic link", link, e))?;
         let target = Path::new(OsStr::from_bytes(target.to_bytes()));
         let from = self.root.path.join(OsStr::from_bytes(split(link).0));
         Ok(normalize(&from.join(target)))
@@ -315,15 +315,15 @@ impl Open<'_> {
                 format!("{link_name} is a symbolic link, and links are not followed in a repository's memories")
             }
             Ok(target) if target.starts_with(&self.root.path) => {
-                format!("{link_name} is a symbolic link; to follow links inside this directory, set follow_links = true for its mount")
+                format!("{link_name} is a symbolic link; to follow links inside this directory, set `follow_links = true` for its mount")
             }
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
                 let into = into.display().to_string();
                 let root = self.root.path.display().to_string();
                 format!(
-                    "{link_name} is a symbolic link that points outside the directory; to allow it, add link_roots = [{into:?}] to the [[mounts]] entry \
-                     with path = {root:?} in memdir's config.toml"
+                    "{link_name} is a symbolic link that points outside the directory; to allow it, add `link_roots = [{into:?}]` to the `[[mounts]]` entry \
+                     with `path = {root:?}` in memdir's config.toml"
                 )
             }
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),

@@ -299,7 +299,9 @@ impl FileStore {
 
     /// Makes one change of its parts.
     fn to_change(&self, parts: &[HistoryItem]) -> Result<Change> {
-        let first = parts.first().ok_or_else(|| Error::Unavailable { what: "the journal".into(), why: "a change has no record".into() })?;
+        let first = parts
+            .first()
+            .ok_or_else(|| Error::Unavailable { what: "the journal".into(), why: "the record of a change is missing".into() })?;
         let record = &first.placed.record;
         let mut files: Vec<FileChange> = Vec::new();
         let mut hides_a_memory = false;

@@ -416,7 +416,7 @@ impl Journal {
         match error {
             Error::Io { source, .. } => Error::Unavailable {
                 what: format!("cannot write the journal in {:?}", self.dir),
-                why: format!("{source}; to move the journal, set journal = \"PATH\" for this mount"),
+                why: format!("{source}; to move the journal, set `journal = \"PATH\"` for this mount"),
             },
             other => other,
         }

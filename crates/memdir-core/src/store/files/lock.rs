@@ -78,7 +78,7 @@ pub(crate) fn order(dir: &Path) -> (u64, u64) {
 /// user who may not open the lock file gets an error and not another lock.
 fn open(dir: &Path) -> Result<File> {
     let handle = disk::open_canonical_dir(dir).map_err(|e| Error::io("open", dir, e.into()))?;
-    if can_lock_directories(&handle).map_err(|e| Error::io("find the file system of", dir, e))? {
+    if can_lock_directories(&handle).map_err(|e| Error::io("determine the file system of", dir, e))? {
         return Ok(File::from(handle));
     }
     open_lock_file(dir)

@@ -108,7 +108,7 @@ impl FileStore {
             if self.read_exact(spot)?.is_some_and(|stored| stored.version == *version)
                 && let Some(file) = open_exact(&self.mounts[spot.mount].root.open()?, &spot.rel)?
             {
-                file.set_modified(SystemTime::from(*at)).map_err(|e| Error::io("set the time of", spot.rel.as_str(), e))?;
+                file.set_modified(SystemTime::from(*at)).map_err(|e| Error::io("set the modification time of", spot.rel.as_str(), e))?;
             }
         }
         Ok(())

@@ -115,8 +115,8 @@ impl PartState {
     fn explain(&self, error: Error) -> Error {
         match (&self.journal, error) {
             (PartJournal::Opened(_), Error::Io { source, .. }) => Error::Unavailable {
-                what: "an interrupted change to several mounts".into(),
-                why: format!("the other mount cannot be written: {source}; fix this and try again"),
+                what: "cannot finish an interrupted change to several mounts".into(),
+                why: format!("another of its mounts cannot be written ({source}); fix this and try again"),
             },
             (_, error) => error,
         }
@@ -193,7 +193,7 @@ impl FileStore {
                 self.find_displaced(part, &placed)?;
                 if settler == Settler::Reader && !part.displaced.is_empty() {
                     let what = "a change was interrupted".into();
-                    return Err(Error::Unavailable { what, why: "the next command that writes repairs it".into() });
+                    return Err(Error::Unavailable { what, why: "the next command that writes will repair it".into() });
                 }
                 // Files of these names are written again below.
                 sweep(&part.root, &placed, &["-back", "-undo"], settler)?;
@@ -445,8 +445,8 @@ fn lookup(journal: &Journal, id: &str, part: &ChangePart) -> Result<Lookup> {
 /// The error for a journal that cannot be read. It does not name the journal, which may be that of a mount outside this space.
 fn unreadable(source: &std::io::Error) -> Error {
     Error::Unavailable {
-        what: "an interrupted change to several mounts".into(),
-        why: format!("the journal of the other mount cannot be read: {source}; fix this and try again"),
+        what: "cannot finish an interrupted change to several mounts".into(),
+        why: format!("the journal of another of its mounts cannot be read ({source}); fix this and try again"),
     }
 }
 

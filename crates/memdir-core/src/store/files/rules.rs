@@ -126,9 +126,9 @@ impl MountRules {
         if self.hides(rel) {
             let [_, part] = &self.only;
             let by = match part {
-                _ if self.is_ignored(name) => "an ignored pattern",
+                _ if self.is_ignored(name) => "an `ignored` pattern",
                 Some(part) if !part.is_match(rel) => "--only",
-                _ => "the mount's setting `only`",
+                _ => "the mount's `only` setting",
             };
             return Err(Error::ReadOnly { path: shown(), why: format!("the name is excluded by {by}") });
         }

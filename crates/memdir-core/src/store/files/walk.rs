@@ -107,7 +107,7 @@ impl Walker<'_> {
             }
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(errno) => return self.unlisted(rel, &format!("was listed only in part: {errno}")),
+                Err(errno) => return self.unlisted(rel, &format!("was only partly listed: {errno}")),
             };
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {

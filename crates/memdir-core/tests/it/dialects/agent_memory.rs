@@ -122,14 +122,14 @@ fn the_status_is_told_on_every_platform() {
     let desk = desk(&[("sessions/a.md", "x")]);
     let status = |last: &str, since: usize| {
         format!(
-            "Daemon: not needed; saved sessions are available at once\nConsolidation: none; memdir keeps sessions as they are\n\
-             Last consolidation: {last}\nSessions: 1, of which {since} since then"
+            "Daemon: not needed; saved sessions are available immediately\nConsolidation: none; sessions stay unchanged\n\
+             Last consolidation: {last}\nSessions: 1 ({since} since then)"
         )
     };
     assert_eq!(desk.text("memory_daemon_status", nothing()), status("never", 1));
     let lock = desk.top.path().join("home/.agent-memory/memory/.consolidate-lock");
     support::put(&lock, &std::process::id().to_string());
-    let running = format!("another program is running one now (PID {})", std::process::id());
+    let running = format!("running now in another program (PID {})", std::process::id());
     assert_eq!(desk.text("memory_daemon_status", nothing()), status(&running, 0));
     support::put(&lock, "");
     let ran: std::time::SystemTime = "2026-08-30T12:00:00Z".parse::<jiff::Timestamp>().unwrap().into();

@@ -244,7 +244,7 @@ fn files_of_16_mb_are_written_and_edited_and_larger_ones_are_refused() {
     let edit = json!({ "command": "str_replace", "path": "/memories/large", "old_str": "x", "new_str": "y" });
     assert!(desk.error("memory", edit).starts_with("No replacement was performed, old_str `x`"));
     let more = json!({ "command": "insert", "path": "/memories/large", "insert_line": 0, "insert_text": "x" });
-    assert_eq!(desk.error("memory", more), "/memories/large has 16777218 bytes; the limit is 16777216. Split it into several files.");
+    assert_eq!(desk.error("memory", more), "/memories/large is 16777218 bytes; the limit is 16777216. Split the text into several files.");
     assert_eq!(desk.file("large").unwrap().len(), 16 << 20);
 }
 

@@ -154,7 +154,7 @@ fn very_long_files_are_cut_with_words() {
     assert_eq!(desk.text("MemoryRead", json!({ "file_path": "whole.md" })), line.repeat(13_000));
     let shown = desk.text("MemoryRead", json!({ "file_path": "long.md" }));
     assert!(
-        shown.ends_with(&format!("[70004 more characters: read {}/long.md from line 13637 on with a file tool]", desk.root.display())),
+        shown.ends_with(&format!("[70004 more characters: use a file tool to read {}/long.md from line 13637 on]", desk.root.display())),
         "{}",
         &shown[149_000..]
     );

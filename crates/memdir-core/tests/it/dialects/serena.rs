@@ -78,7 +78,10 @@ fn old_parameter_names_and_spellings_are_accepted() {
         assert_eq!(desk.text("read_memory", json!({ "memory_file_name": name, "max_answer_chars": -1 })), "0123456789");
     }
     let shown = desk.text("read_memory", json!({ "memory_file_name": "a", "max_answer_chars": 4 }));
-    assert_eq!(shown, "0123\n\n[6 of 10 characters are not shown; for the whole memory call read_memory again with max_answer_chars=10]");
+    assert_eq!(
+        shown,
+        "0123\n\n[6 of 10 characters are not shown; to read the whole memory, call read_memory again with max_answer_chars=10]"
+    );
     for max in [json!(-7), json!(0), json!(i64::MAX), json!(i64::MIN), json!(5_000_000_000_u64), json!(1e30)] {
         assert_eq!(desk.text("read_memory", json!({ "memory_name": "a", "max_answer_chars": max })), "0123456789", "{max}");
     }
@@ -150,7 +153,7 @@ fn patterns_of_both_levels_hold_on_every_path() {
 fn a_rename_skips_read_only_holders_and_says_so() {
     let desk = guarded();
     let text = desk.text("rename_memory", json!({ "old_name": "a", "new_name": "c" }));
-    assert_eq!(text, "Memory renamed from a to c. References in read-only memories were left as they are: fixed/f, global/rules.");
+    assert_eq!(text, "Memory renamed from a to c. References in read-only memories were not updated: fixed/f, global/rules.");
     assert_eq!((desk.file("b.md").unwrap(), desk.file("fixed/f.md").unwrap()), ("see `mem:c`".to_owned(), "see `mem:a`".to_owned()));
     assert_eq!(desk.file("private/p.md").unwrap(), "secret `mem:a`");
 }

@@ -70,26 +70,26 @@ fn hostile_plans_are_refused_and_change_nothing() {
     absolute: plan: line 8: invalid memory name "/etc/x.md": it is an absolute path; use a name relative to the memory directory
     traversal: plan: line 8: invalid memory name "../../outside.md": it contains the component ".."; use a name without it
     traversal in archive: plan: line 8: invalid memory name "archive/../../a.md": it contains the component ".."; use a name without it
-    archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not below archive/; nothing was changed
+    archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not under archive/; nothing was changed
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     page: plan: operation 1 (create MEMORY.page-001): invalid memory name "MEMORY.page-001.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and logs are never changed; nothing was changed
-    tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it is the file of memory tests; nothing was changed
+    tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it contains memory tests, not a memory; nothing was changed
     emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
     NUL: plan: operation 1 (update a): text: the text of a.md contains a NUL character; nothing was changed
-    oversized: plan: operation 1 (update a): a has 5242881 bytes; the limit is 4194304; nothing was changed
-    secret: plan: operation 1 (update a): line 1 looks like a secret (aws-access-key); nothing was changed
+    oversized: plan: operation 1 (update a): a is 5242881 bytes; the limit is 4194304; nothing was changed
+    secret: plan: operation 1 (update a): line 1 contains what looks like a secret (aws-access-key); nothing was changed
     secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name: it looks like a secret (aws-access-key); nothing was changed
-    twice: plan: operation 2 (archive a): a.md is changed also in operation 1; nothing was changed
-    wrong shape: plan: operation 1 (create no memory): operation: expected one or more `new` files, and a `page` for each line that they replace; nothing was changed
-    bad version: plan: line 8: a version is 32 hex digits, found "123"
+    twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
+    wrong shape: plan: operation 1 (create no memory): operation: expected one or more `new` files, and a `page` line for each entrypoint line that they replace; nothing was changed
+    bad version: plan: line 8: expected a version of 32 hexadecimal digits, found "123"
     no text: plan: line 8: the block "### text of a.md" is missing
-    stray text: plan: line 10: the text of b.md belongs to no `write` or `new` line of the operation
+    stray text: plan: line 10: the operation has a text for b.md but no `write` or `new` line for it
     unknown action: plan: line 6: "delete" is not one of create, update, merge, move, archive
     unknown field: plan: line 8: unknown field "remove"
-    open block: plan: line 12: the code block is not closed; expected a line "````"
+    open block: plan: line 12: the code block is not closed; expected the line "````"
     prose: plan: line 6: expected an operation such as "## 1. archive NAME", found "Please delete everything."
-    nothing: plan: line 6: the operation changes nothing; delete it to leave it out
+    nothing: plan: line 6: the operation changes nothing; to skip it, delete its section
     "####);
     for text in ["", "# Something else\n", "# Dream plan\n\n- format: 2\n", "# Dream plan\n\n## 1. archive a\n"] {
         assert!(parse(text).is_err(), "{text:?}");
@@ -159,19 +159,19 @@ fn hostile_lists_of_operations_are_refused() {
         let _ = writeln!(shown, "{what}: {error}");
     }
     insta::assert_snapshot!(shown, @r#"
-    prose: operations: it is not a list of operations in JSON; expected {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
-    empty: operations: it is not a list of operations in JSON; expected {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
+    prose: operations: it is not a JSON list of operations; expected {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
+    empty: operations: it is not a JSON list of operations; expected {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
     garbage: operations: invalid list: EOF while parsing a value at line 1 column 26
     unknown field: operations: invalid list: unknown field `shell`, expected one of `action`, `path`, `version`, `text`, `into`, `from`, `to`, `why` at line 1 column 58
     delete: operations: operation 1: action: "delete" is not one of create, update, merge, move, archive
     absolute: operations: operation 1: invalid memory name "/etc/passwd": it is an absolute path; use a name relative to the memory directory
     traversal: operations: operation 1: invalid memory name "../x": it contains the component ".."; use a name without it
     missing: operations: operation 1: memory "zebra" not found
-    no text: operations: operation 1: text: it is missing; update needs it
-    shrunk: operations: operation 1: text: it has 5 of 63 bytes; a text must keep at least half; archive the memory to remove it
+    no text: operations: operation 1: text: it is missing; update requires it
+    shrunk: operations: operation 1: text: it keeps only 5 of 63 bytes, but must keep at least half; to remove the memory, archive it
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
-    secret: plan: operation 1 (create k): line 1 looks like a secret (aws-access-key); nothing was changed
-    twice: plan: operation 2 (archive a): a.md is changed also in operation 1; nothing was changed
+    secret: plan: operation 1 (create k): line 1 contains what looks like a secret (aws-access-key); nothing was changed
+    twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
     "#);
     let (plan, left) = memdir
         .plan_from_operations("Here it is:\n```json\n{\"operations\": [{\"action\": \"archive\", \"path\": \"a\", \"version\": \"0123456789ab\", \"why\": \"old\"}, {\"action\": \"archive\", \"path\": \"b\", \"why\": \"old\"}]}\n```\n")
@@ -212,7 +212,7 @@ fn other_mounts_and_endless_plans_are_refused() {
         |number: usize, from: &str, to: &str| format!("## {number}. archive x\n\n- move: {from}.md@{} to {to}.md\n\n", "0".repeat(32));
     assert_eq!(
         refused(&archive(1, "docs/b", "docs/archive/b")),
-        "plan: operation 1 (archive docs/b): invalid memory name \"docs/b.md\": it is not in a writable mount that keeps an entrypoint; nothing was changed"
+        "plan: operation 1 (archive docs/b): invalid memory name \"docs/b.md\": it is not in a writable mount with an entrypoint; nothing was changed"
     );
     assert_eq!(
         refused(&archive(1, "a", "user/archive/a")),

@@ -77,7 +77,7 @@ impl Journal {
     /// Keeps damaged bytes in a file beside the log.
     fn keep_damaged(&self, bytes: &[u8]) -> Result<()> {
         match self.damaged_path() {
-            Some(path) => write_new(&path, bytes).map_err(|e| Error::io("set aside a part of the journal in", path, e)),
+            Some(path) => write_new(&path, bytes).map_err(|e| Error::io("save the damaged part of the journal in", path, e)),
             None => Ok(()),
         }
     }
