@@ -297,14 +297,26 @@ impl Database {
     }
 
     /// Awaits work on connections of [`Database::lookup_session`], on any runtime. A server that does not answer counts as a lost connection.
-    pub(crate) async fn look_up<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T> {
-        let done = tokio::select! {
-            biased;
-            done = work => done,
-            () = tokio::time::sleep(READY_LIMIT) => Err(no_answer()),
-            never = self.shared.leader.watch() => match never {},
-        };
-        done.map_err(|failure| failure.error)
+    /// Calls `work` again after temporary failures, as long as changes are retried: for callers, a failover is a pause and not an error.
+    pub(crate) async fn look_up<T, F: Future<Output = Result<T, Failure>>>(&self, work: impl Fn() -> F) -> Result<T> {
+        let mut pauses = Pauses::new(self.shared.settings.retry_for);
+        loop {
+            let done = tokio::select! {
+                biased;
+                done = work() => done,
+                () = tokio::time::sleep(READY_LIMIT) => Err(no_answer()),
+                never = self.shared.leader.watch() => match never {},
+            };
+            let failure = match done {
+                Ok(value) => return Ok(value),
+                Err(failure) => failure,
+            };
+            let pause = pauses.next();
+            if !failure.is_temporary() || pause.is_zero() {
+                return Err(failure.error);
+            }
+            tokio::time::sleep(pause).await;
+        }
     }
 
     /// Waits for a future of this crate on the caller's thread, which must not be one of an asynchronous runtime.
@@ -508,10 +520,16 @@ impl Pauses {
         Pauses { deadline: Deadline::after(limit), next: Duration::from_millis(10) }
     }
 
-    /// Waits, and returns whether there is time for another attempt.
-    pub(crate) fn wait(&mut self, database: &Database, stop: &Stop) -> bool {
+    /// Returns the next pause; none if the time is over.
+    fn next(&mut self) -> Duration {
         let pause = self.next.min(self.deadline.left());
         self.next = (self.next * 2).min(Duration::from_secs(1));
+        pause
+    }
+
+    /// Waits, and returns whether there is time for another attempt.
+    pub(crate) fn wait(&mut self, database: &Database, stop: &Stop) -> bool {
+        let pause = self.next();
         if pause.is_zero() || stop.is_stopped() {
             return false;
         }

@@ -40,7 +40,7 @@ impl TeamCaller {
     /// Returns the caller with this key, or `None` if the key is unknown or was revoked. May be awaited on any runtime. `known` is an
     /// earlier result, whose access is used if nothing in the tenant has changed since: then one round trip is enough.
     pub async fn find(database: &Database, key: &CallerKey, known: Option<Arc<TeamCaller>>) -> Result<Option<TeamCaller>> {
-        database.look_up(find(database, key, known.as_deref())).await
+        database.look_up(|| find(database, key, known.as_deref())).await
     }
 
     /// Returns the actor of its changes. `memory_undo` undoes the last change of this actor, whichever replica made it.
@@ -153,14 +153,6 @@ impl KnownCaller {
 }
 
 async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, Failure> {
-    // An idle connection may have been closed long ago, as by a restart of the server.
-    match find_once(database, key, known).await {
-        Err(failure) if failure.is_temporary() => find_once(database, key, known).await,
-        done => done,
-    }
-}
-
-async fn find_once(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, Failure> {
     let (tenant, name) = (key.tenant(), key.name());
     // PostgreSQL does not take this character, and no name has it.
     if [tenant, name].iter().any(|name| name.contains('\0')) {
