@@ -229,7 +229,7 @@ fn validate(settings: &EndpointSettings, address: &str) -> Result<()> {
         return bad("limits", "batch size, text size and timeout must be greater than 0".into());
     }
     if settings.key.as_ref().is_some_and(|k| k.0.chars().any(|c| !c.is_ascii_graphic())) {
-        return bad("key", "it contains characters that are not printable ASCII".into());
+        return bad("key", "it contains whitespace or characters that are not printable ASCII".into());
     }
     Ok(())
 }

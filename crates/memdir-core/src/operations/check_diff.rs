@@ -109,7 +109,7 @@ impl DoubtReason {
     /// The reason in words; `code` formats a name.
     pub fn describe(&self, code: &dyn Fn(&str) -> String) -> String {
         match self {
-            DoubtReason::Source { source } => format!("cites {}, which the change modifies", code(source)),
+            DoubtReason::Source { source } => format!("cites {}, which the change edits", code(source)),
             DoubtReason::RemovedPath { text, line, renamed_to: Some(to) } => {
                 format!("mentions {} (line {line}), which the change renames to {}", code(text), code(to))
             }
@@ -118,7 +118,7 @@ impl DoubtReason {
             }
             DoubtReason::RemovedSymbol { text, line } => format!("mentions {} (line {line}), which the change removes", code(text)),
             DoubtReason::ChangedSymbol { text, line } => format!("mentions {} (line {line}), which occurs in changed lines", code(text)),
-            DoubtReason::ChangedPath { text, line } => format!("mentions {} (line {line}), which the change modifies", code(text)),
+            DoubtReason::ChangedPath { text, line } => format!("mentions {} (line {line}), which the change edits", code(text)),
         }
     }
 }

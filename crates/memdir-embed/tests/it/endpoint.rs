@@ -203,7 +203,10 @@ fn bad_settings_are_refused_before_anything_is_sent() {
     assert_eq!(refused(&|s| s.model = " ".into()), "embedder model: it is empty; set it to the model's name");
     assert_eq!(refused(&|s| s.dimensions = 0), "embedder dimensions: 0 is not in the range 1 to 65536");
     assert_eq!(refused(&|s| s.batch = 0), "embedder limits: batch size, text size and timeout must be greater than 0");
-    assert_eq!(refused(&|s| s.key = Some(ApiKey::new("a\r\nb"))), "embedder key: it contains characters that are not printable ASCII");
+    assert_eq!(
+        refused(&|s| s.key = Some(ApiKey::new("a\r\nb"))),
+        "embedder key: it contains whitespace or characters that are not printable ASCII"
+    );
 }
 
 #[test]

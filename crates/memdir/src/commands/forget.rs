@@ -126,7 +126,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
     if !options.can_ask() {
         return Err(Failure::Usage {
             message: "forgetting needs confirmation, but standard input is not a terminal".into(),
-            hint: "list what would be removed with --dry-run, then add --yes; nothing was removed".into(),
+            hint: "nothing was removed; use --dry-run to list what would be removed, or --yes to remove it without confirmation".into(),
         });
     }
     let asked = || {

@@ -191,7 +191,7 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         counted(report.calls, "tool call", "tool calls")
     ))?;
     printer.line(format!(
-        "recall: {} recalled for {}, {} tokens ({} per message)",
+        "recall: {} recalled for {}, {} tokens (average over all messages: {})",
         counted(report.recalled, "memory", "memories"),
         counted(report.messages_with_recall, "message", "messages"),
         report.recall_tokens,

@@ -15,7 +15,7 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: the home directory of another user is not expanded; use an absolute path"));
+        return Err(format!("{text:?}: only `~` and `~/` are expanded; use an absolute path"));
     }
     Ok(base.join(text))
 }
@@ -98,7 +98,7 @@ mod tests {
         for (text, why) in [
             ("${NONE}/a", "NONE is not set"),
             ("${WORK", "closing brace"),
-            ("~bob/x", "another user"),
+            ("~bob/x", "only `~` and `~/` are expanded"),
             (" ", "empty"),
             ("a\0b", "NUL"),
             (r"\\host\share", "network"),

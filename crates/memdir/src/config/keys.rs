@@ -82,7 +82,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     ("~/.memdir/journal/", "the history of all changes"),
     ("~/.memdir/uses/", "usage counts of memories (no text)"),
     ("~/.memdir/dreams/", "plans made by `memdir dream`"),
-    ("~/.memdir/edits/", "texts from the editor that could not be saved"),
+    ("~/.memdir/edits/", "drafts from `memdir edit` that could not be saved"),
     (".memdir/", "a team's memories, in its git repository"),
     (".memdir-agents/", "agents' memories, in a git repository"),
     ("~/.cache/memdir/", "the search index and other derived files; safe to delete"),

@@ -73,10 +73,10 @@ fn doubtful_memories_and_rules_are_reported() {
     paths
       mentions src/old.rs (line 5), which the change removes
     pool
-      cites src/db.rs@ae59ba4541:2-4, which the change modifies
+      cites src/db.rs@ae59ba4541:2-4, which the change edits
     symbols
       mentions legacy_path (line 5), which the change removes
-      mentions src/db.rs (line 5), which the change [ID]
+      mentions src/db.rs (line 5), which the change edits
     rule  tell rule for migrations/1.sql: Ask before you change a migration
     4 changed files: 3 memories may be outdated, 1 rule applies
     ");
@@ -86,8 +86,8 @@ fn doubtful_memories_and_rules_are_reported() {
     | memory | why |
     |---|---|
     | `paths` | mentions `src/old.rs` (line 5), which the change removes |
-    | `pool` | cites `src/db.rs@ae59ba4541:2-4`, which the change modifies |
-    | `symbols` | mentions `legacy_path` (line 5), which the change removes<br>mentions `src/db.rs` (line 5), which the change [ID] |
+    | `pool` | cites `src/db.rs@ae59ba4541:2-4`, which the change edits |
+    | `symbols` | mentions `legacy_path` (line 5), which the change removes<br>mentions `src/db.rs` (line 5), which the change edits |
 
     | rule | strength | files |
     |---|---|---|

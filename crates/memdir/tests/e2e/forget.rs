@@ -103,7 +103,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     assert_snapshot!(run_in(&home, "shop", &["forget", WORDS]), @"
     -- stderr
     error: forgetting needs confirmation, but standard input is not a terminal
-    hint: list what would be removed with --dry-run, then add --yes; nothing was removed
+    hint: nothing was removed; use --dry-run to list what would be removed, or --yes to remove it without confirmation
     -- exit 2
     ");
     let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
@@ -171,7 +171,7 @@ fn it_asks_before_it_forgets() {
     let home = Home::new();
     home.ok(&["write", "a", "A secret garden is here."]);
     let (printed, code) = answered(&mut home.command(&["forget", "secret garden"]), "n\n");
-    assert!(printed.contains("1: A secret garden is here.") && printed.contains("It cannot be undone. [y/N]"), "{printed}");
+    assert!(printed.contains("1: A secret garden is here.") && printed.contains("This cannot be undone. [y/N]"), "{printed}");
     assert_eq!(code, 1);
     assert_eq!(home.text("a.md"), "A secret garden is here.\n");
     let (_, code) = answered(&mut home.command(&["forget", "secret garden"]), "y\n");
@@ -283,7 +283,7 @@ fn nothing_is_left_in_the_inbox_plans_names_and_backups() {
     let backups = |home: &Home| files_with(&home.path(".codex"), &phrase).into_iter().filter(|name| name.contains("backup")).count();
     assert_eq!(backups(&home), 1);
     let forgot = run_in(&home, "shop", &["forget", "--yes", WORDS]);
-    assert!(!forgot.contains("-- exit") && forgot.contains("verified: read "), "{forgot}");
+    assert!(!forgot.contains("-- exit") && forgot.contains("verified: the words are gone (read "), "{forgot}");
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
     assert_eq!(files_with(&home.path(".cache/memdir"), &phrase), [""; 0]);
     assert_eq!(backups(&home), 0);
@@ -406,7 +406,10 @@ fn large_and_compressed_files_are_named_and_the_rest_is_forgotten() {
     assert_eq!(code, Some(1));
     assert_eq!(run_in(&home, "shop", &["read", "notes/addr"]), "Anna lives at (forgotten)\n");
     let remaining = printed["receipt"]["remaining"].to_string();
-    assert!(remaining.contains("notes/huge.md: it has ") && remaining.contains("later/old.zst: it is compressed"), "{remaining}");
+    assert!(
+        remaining.contains("notes/huge.md: it is 4800016 bytes") && remaining.contains("later/old.zst: it is compressed"),
+        "{remaining}"
+    );
     assert_eq!(fs::read(home.path("home/later/old.zst")).unwrap(), bytes, "it is not changed");
     let output = run_in(&home, "shop", &["forget", "--yes", WORDS]);
     assert!(output.contains("not verified: the words remain in 2 places") && output.ends_with("-- exit 1\n"), "{output}");
@@ -467,7 +470,7 @@ fn a_renamed_project_leaves_no_name_behind() {
     let id = project_memory(&home).file_name().unwrap().to_str().unwrap().to_owned();
     let (code, printed) = forget_json(&home, "acmecorp", &[], "acmecorp");
     let remaining = printed["receipt"]["remaining"].to_string();
-    let next = "rename the project's directory, then run: memdir projects rename (forgotten)-";
+    let next = "rename the project's working directory, then run there: memdir projects rename (forgotten)-";
     assert!(code == Some(1) && remaining.contains(next), "{remaining}");
     fs::rename(home.path("acmecorp"), home.path("client")).unwrap();
     assert_eq!(run_in(&home, "client", &["projects", "rename", &id, "client-1"]), format!("moved 2 memories from {id} to client-1\n"));

@@ -100,7 +100,7 @@ fn the_user_is_asked_and_the_answer_is_parsed() {
     assert!(shown.contains("memdir chats on"), "{shown}");
     assert!(!home.path("home/config.toml").exists(), "the user did not answer yes");
     let (shown, code) = ask(&home, "\n\ny\n");
-    assert!(code == 0 && shown.contains("past conversations are now kept and searched"), "{shown}");
+    assert!(code == 0 && shown.contains("memdir now keeps and searches past conversations"), "{shown}");
     assert!(home.run_bare(&["config"]).contains("chats"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert!(!ask(&home, "\n").0.contains("conversations"), "they are on");
@@ -111,7 +111,7 @@ fn past_conversations_are_mentioned_or_turned_on() {
     let home = Home::new();
     let note = "note: memdir can also search past conversations with agents; turn this on with: memdir chats on\n";
     assert!(home.run_bare(&["install", "zed"]).contains(note));
-    assert!(home.run_bare(&["install", "zed", "--chats"]).contains("past conversations are now kept"));
+    assert!(home.run_bare(&["install", "zed", "--chats"]).contains("memdir now keeps and searches past conversations"));
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
     assert!(!home.run_bare(&["install", "zed"]).contains("conversations"));
 }

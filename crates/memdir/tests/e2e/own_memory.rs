@@ -32,7 +32,7 @@ fn machine() -> Home {
     put(&home, &format!("{dir}/MEMORY.md"), "- [Deploy](deploy.md) — when we deploy\n- [Tabs](tabs.md) — how to indent\n");
     put(&home, &format!("{dir}/deploy.md"), "---\nname: deploy\ndescription: when we deploy\ntype: project\n---\nDeploy on Tuesdays.\n");
     put(&home, &format!("{dir}/tabs.md"), "Indent with tabs.\n");
-    put(&home, ".claude/projects/-elsewhere/memory/other.md", "Of another project.\n");
+    put(&home, ".claude/projects/-z-elsewhere/memory/other.md", "Of another project.\n");
     home
 }
 
@@ -80,7 +80,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus","autoMemoryEnabled":false}"#);
@@ -126,12 +126,12 @@ fn replace_imports_the_memories_of_other_projects_too() {
     let lines = ["{\"type\":\"summary\"}".to_owned(), json!({ "type": "user", "cwd": shop }).to_string(), "{ torn".to_owned()];
     put(&home, &format!(".claude/projects/{slug}/a.jsonl"), &lines.join("\n"));
     // A transcript that names another directory is not believed.
-    put(&home, ".claude/projects/-elsewhere/b.jsonl", &json!({ "cwd": shop }).to_string());
+    put(&home, ".claude/projects/-z-elsewhere/b.jsonl", &json!({ "cwd": shop }).to_string());
     let shown = run(&home, &["install", "claude-code", "--auto-memory", "replace"]).replace(&slug, "[SHOP]");
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: imported 1 memory from [HOME]/.claude/projects/[SHOP]/memory (undo in [HOME]/shop: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     ");
     let list = || String::from_utf8(home.bare(&["list"]).current_dir(home.path("shop")).output().unwrap().stdout).unwrap();
     assert_eq!(list(), "price\n");
@@ -415,7 +415,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     let shown = run(&home, &["doctor", "gemini"]);
     let (_, private) = shown.split_once("  note Gemini CLI's private memory").unwrap_or_else(|| panic!("{shown}"));
     assert_snapshot!(private, @"
-    of this project: 1 memory in [HOME]/.gemini/tmp/work/memory; Gemini CLI has no setting that turns this memory off
+    for this project: 1 memory in [HOME]/.gemini/tmp/work/memory; Gemini CLI has no setting that turns this memory off
          mount it with: memdir adopt gemini
     ");
     let installed = files(&home);

@@ -251,7 +251,7 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
         }
         DreamReason::ExactDuplicate => (verb("has the same text as", "have the same text as"), 99),
         _ if differing.is_empty() => (verb("adds nothing to", "add nothing to"), 95),
-        _ => (verb("says the same as", "say the same as"), 85),
+        _ => (verb("is nearly the same as", "are nearly the same as"), 85),
     };
     let only = if differing.is_empty() { String::new() } else { format!("; additional lines: {}", differing.join(", ")) };
     let mut changes = vec![DreamChange::Write { path: kept.path.clone(), version: kept.version, text }];

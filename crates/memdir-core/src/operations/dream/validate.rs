@@ -197,7 +197,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
         FileKind::Memory if mounts::would_be_entrypoint(view, path) => "it would become the entrypoint",
         FileKind::Memory if !path.is_md() => "it is not a Markdown file",
         FileKind::Memory => return view.check_writable(path),
-        FileKind::Log => "it is a log, and logs are never changed",
+        FileKind::Log => "it is a log, and a dream plan cannot change logs",
         FileKind::Archived => "it is already archived",
         FileKind::Entrypoint | FileKind::Page => "it is the entrypoint or one of its pages, which memdir maintains",
         FileKind::Tests => "it contains memory tests, not a memory",

@@ -73,7 +73,7 @@ fn hostile_plans_are_refused_and_change_nothing() {
     archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not under archive/; nothing was changed
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     page: plan: operation 1 (create MEMORY.page-001): invalid memory name "MEMORY.page-001.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
-    log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and logs are never changed; nothing was changed
+    log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and a dream plan cannot change logs; nothing was changed
     tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it contains memory tests, not a memory; nothing was changed
     emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
     NUL: plan: operation 1 (update a): text: the text of a.md contains a NUL character; nothing was changed
@@ -224,6 +224,6 @@ fn other_mounts_and_endless_plans_are_refused() {
     let mut plan = memdir.dream(&Dream::default()).unwrap();
     plan.operations[0].diff = "+x\n".repeat(12 << 20);
     let shelf = DreamShelf::new(top.path().join("shelf"));
-    assert!(shelf.keep(&plan).unwrap_err().to_string().starts_with("the plan has "));
+    assert!(shelf.keep(&plan).unwrap_err().to_string().starts_with("the plan is "));
     assert_eq!(shelf.plans(memdir.store()).unwrap(), []);
 }

@@ -338,7 +338,9 @@ impl<'a> ForgetPlaces<'a> {
     fn why_named(&self, dir: &Path) -> String {
         let id = dir.file_name().unwrap_or_default().to_string_lossy();
         match dir.parent().is_some_and(|parent| parent == self.kept.home.join("projects")) {
-            true => format!("it is named after a project; rename the project's directory, then run: memdir projects rename {id} NEW"),
+            true => format!(
+                "it is named after a project; rename the project's working directory, then run there: memdir projects rename {id} NEW && memdir projects adopt NEW"
+            ),
             false => "it is named after a project or a person; rename the project or the person first".to_owned(),
         }
     }

@@ -132,8 +132,12 @@ impl StateFile<'_> {
             Ok(size) if size > MAX_BYTES => {
                 return Treatment::Stays(format!("it is too large ({size} bytes); remove the words with an editor"));
             }
-            _ if starts_with(self.path, b"SQLite format 3\0") => return stays("it is a database, which memdir does not change"),
-            _ if starts_with(self.path, &memdir_chats::ZSTD_MAGIC) => return stays("it is compressed, so memdir does not change it"),
+            _ if starts_with(self.path, b"SQLite format 3\0") => {
+                return stays("it is a database, which memdir does not edit; delete the file, or remove the words with its own program");
+            }
+            _ if starts_with(self.path, &memdir_chats::ZSTD_MAGIC) => {
+                return stays("it is compressed, and memdir does not edit compressed files; delete the file, or remove the words yourself");
+            }
             _ => {}
         }
         match parts.as_slice() {

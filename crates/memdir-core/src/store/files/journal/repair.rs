@@ -143,7 +143,7 @@ impl Journal {
         if !rewrite.save(&path)? {
             return Err(Error::Unavailable {
                 what: path.display().to_string(),
-                why: "it cannot be rewritten; check the disk space".into(),
+                why: "it cannot be rewritten; check its permissions and the free disk space".into(),
             });
         }
         self.opened = None;
