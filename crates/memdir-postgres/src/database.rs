@@ -19,7 +19,7 @@ use memdir_core::{
 use std::{
     error::Error as _,
     path::PathBuf,
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker},
     thread,
@@ -138,14 +138,15 @@ impl CallerDriven {
         Ok(CallerDriven(Some(new_runtime()?)))
     }
 
-    /// Waits for work on the caller's thread, and sends what the work left to be sent, such as a rollback.
-    fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        let runtime = self.0.as_ref().ok_or_else(|| Failure::disconnected("the connections were closed"))?;
-        runtime.block_on(async {
-            let done = work.await;
-            tokio::task::yield_now().await;
-            done
-        })
+    /// Waits for work on the caller's thread, and sends what the work left to be sent, such as a rollback. The work is not generic,
+    /// because each copy of the runtime's loop would be some kilobytes of the binary.
+    fn block_on(&self, work: Pin<&mut dyn Future<Output = ()>>) {
+        if let Some(runtime) = &self.0 {
+            runtime.block_on(async {
+                work.await;
+                tokio::task::yield_now().await;
+            });
+        }
     }
 }
 
@@ -345,15 +346,22 @@ impl Database {
 
     /// Like [`Database::block_on`], with a limit of its own.
     pub(crate) fn block_within<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        let work = async {
+        let mut done = None;
+        self.drive(limit, pin!(async { done = Some(work.await) }));
+        done.unwrap_or_else(|| Err(no_answer()))
+    }
+
+    /// Waits until work is done, but not longer than a limit.
+    fn drive(&self, limit: Duration, work: Pin<&mut dyn Future<Output = ()>>) {
+        let work = pin!(async {
             tokio::select! {
                 biased;
-                done = work => done,
-                () = tokio::time::sleep(limit) => Err(no_answer()),
+                () = work => {}
+                () = tokio::time::sleep(limit) => {}
                 never = self.shared.leader.watch() => match never {},
             }
-        };
-        self.shared.waiting.block_on(work)
+        });
+        self.shared.waiting.block_on(work);
     }
 
     /// The time after which the server itself would have ended a statement, and a little more.
@@ -504,7 +512,7 @@ impl Drop for Session {
         }
         // Outside of a runtime no one drives the connection, and the server would keep the locks.
         if runtime::Handle::try_current().is_err() {
-            let _ = self.database.shared.waiting.block_on(async { Ok(()) });
+            self.database.shared.waiting.block_on(pin!(async {}));
         }
     }
 }
@@ -534,10 +542,7 @@ impl Pauses {
             return false;
         }
         // Meanwhile the connections notice that the server has closed them.
-        let _ = database.shared.waiting.block_on(async {
-            tokio::time::sleep(pause).await;
-            Ok(())
-        });
+        database.shared.waiting.block_on(pin!(async { tokio::time::sleep(pause).await }));
         true
     }
 }

@@ -63,20 +63,22 @@ impl PostgresStore {
     }
 
     fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
-        let unconfirmed = self.confirmation.as_ref().filter(|confirmation| !confirmation.is_confirmed());
-        let (Some(caller), Some(confirmation)) = (&self.caller, unconfirmed) else {
-            return self.database.read(&self.stop, &self.space.tenant, work);
-        };
         self.database.read(&self.stop, &self.space.tenant, async |client| {
-            let (is_unchanged, value) = send_before(caller.is_unchanged(client), work(client)).await;
-            if !is_unchanged? {
-                return Err(
-                    Error::Unavailable { what: "this call".into(), why: "the permissions of the caller have changed".into() }.into()
-                );
-            }
-            confirmation.confirm();
+            let (confirmed, value) = send_before(self.confirm_caller(client), work(client)).await;
+            confirmed?;
             value
         })
+    }
+
+    /// Checks the caller, if that was left to this read.
+    async fn confirm_caller(&self, client: &Object) -> Result<(), Failure> {
+        let unconfirmed = self.confirmation.as_ref().filter(|confirmation| !confirmation.is_confirmed());
+        let (Some(caller), Some(confirmation)) = (&self.caller, unconfirmed) else { return Ok(()) };
+        if !caller.is_unchanged(client).await? {
+            return Err(Error::Unavailable { what: "this call".into(), why: "the caller's permissions have changed".into() }.into());
+        }
+        confirmation.confirm();
+        Ok(())
     }
 }
 
