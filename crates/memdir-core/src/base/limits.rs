@@ -1,4 +1,4 @@
-//! Every limit, with its reason. Sizes are in bytes unless the name has another unit.
+//! The limits that several files use, each with its reason. Sizes are in bytes unless the name has another unit.
 
 use std::{fmt::Display, ops::RangeInclusive};
 
