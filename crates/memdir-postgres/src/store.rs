@@ -72,12 +72,13 @@ impl PostgresStore {
 
     /// Checks the caller, if that was left to this read.
     async fn confirm_caller(&self, client: &Object) -> Result<(), Failure> {
-        let unconfirmed = self.confirmation.as_ref().filter(|confirmation| !confirmation.is_confirmed());
+        let unconfirmed = self.confirmation.as_ref().filter(|confirmation| confirmation.get() != Some(true));
         let (Some(caller), Some(confirmation)) = (&self.caller, unconfirmed) else { return Ok(()) };
-        if !caller.is_unchanged(client).await? {
+        let is_unchanged = caller.is_unchanged(client).await?;
+        confirmation.set(is_unchanged);
+        if !is_unchanged {
             return Err(Error::Unavailable { what: "this call".into(), why: "the caller's permissions have changed".into() }.into());
         }
-        confirmation.confirm();
         Ok(())
     }
 }

@@ -1,24 +1,21 @@
 //! The confirmation that a caller may still read. A store that knows its caller can give it in the transaction of a read, which saves a
 //! request of its own.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::{Arc, OnceLock};
 
-/// A flag that a [`crate::store::Store`] sets once it has found, in the transaction of a read, that its caller has the same permissions as
-/// when the store was opened. Without the flag, nothing that the store returned may be shown.
+/// The result of the check that a [`crate::store::Store`] makes in the transaction of its first read: whether its caller has the same
+/// permissions as when the store was opened. Unless they are confirmed, nothing that the store returned may be shown.
 #[derive(Debug, Clone, Default)]
-pub struct Confirmation(Arc<AtomicBool>);
+pub struct Confirmation(Arc<OnceLock<bool>>);
 
 impl Confirmation {
-    /// Sets the flag.
-    pub fn confirm(&self) {
-        self.0.store(true, Ordering::Release);
+    /// Records the result of the check. The first one counts.
+    pub fn set(&self, is_confirmed: bool) {
+        let _ = self.0.set(is_confirmed);
     }
 
-    /// Whether the flag is set.
-    pub fn is_confirmed(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    /// Returns the result of the check, or `None` if no read has made it.
+    pub fn get(&self) -> Option<bool> {
+        self.0.get().copied()
     }
 }

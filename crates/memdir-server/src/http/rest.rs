@@ -121,8 +121,8 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
 }
 
 /// Answers a request without a body that only reads, for the caller that its token had when it was last looked up. The first read checks
-/// the token in its own transaction, so the request takes one round trip to the database instead of two. Returns `None` if no read has
-/// confirmed the caller: then the token must be looked up, and the request handled as any other.
+/// the token in its own transaction, so the request takes one round trip to the database instead of two. Returns `None` if the caller was
+/// not confirmed: then the token must be looked up, and the request handled as any other.
 pub(super) async fn handle_presumed(endpoint: &HttpEndpoint, id: CallerId, parts: &Parts) -> Option<Response> {
     let (route, parameter) = find_route(parts).ok()?;
     if route.info.kind != CallKind::Read || route.has_body() || route.is_stream() {
@@ -138,7 +138,10 @@ pub(super) async fn handle_presumed(endpoint: &HttpEndpoint, id: CallerId, parts
     let request = RestRequest::new(route, parameter, parts, Bytes::new()).ok()?;
     let reply = run(server, &state, request, Arc::new(move || Ok(memdir.clone()))).await;
     let response = reply.map_or_else(Problem::into_response, to_response);
-    confirmation.is_confirmed().then(|| response.map(|body| guarded(body, opened.in_use)))
+    // A lookup would fail like the read if the database cannot be reached.
+    let is_unavailable = confirmation.get().is_none() && response.status() == StatusCode::SERVICE_UNAVAILABLE;
+    let is_answer = confirmation.get() == Some(true) || is_unavailable;
+    is_answer.then(|| response.map(|body| guarded(body, opened.in_use)))
 }
 
 /// Finds the route of a request, and the rest of its path.
