@@ -355,7 +355,7 @@ impl Emitter {
         if let (Ok(message), Ok(piece)) = (serde_json::from_slice(&message), serde_json::from_slice(&part)) {
             return self.emit_piece(id, at, message, piece, sink);
         }
-        self.problems.push(Problem::at(self.records, "this part is not valid JSON"));
+        self.problems.push(Problem::at(self.records, "this part or its message is not valid JSON"));
         Ok(())
     }
 
