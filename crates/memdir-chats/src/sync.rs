@@ -377,6 +377,7 @@ impl Run<'_> {
         // The path is shown before the problem.
         let what = match error {
             Error::Io { path, source, .. } if *path == session.path => source.to_string(),
+            Error::Unavailable { why, .. } => why.clone(),
             other => other.to_string(),
         };
         self.outcome.problems.push((session.path.clone(), Problem::whole(what)));

@@ -65,7 +65,7 @@ impl ChatSource for OpenclawSource {
             if path.is_file()
                 && let Err(error) = self.database.with(&path, |database| list_rows(database, &path, &mut list))
             {
-                list.problems.push(Problem::whole(format!("cannot read {}: {error}", path.display())));
+                list.problems.push(Problem::whole(error.to_string()));
             }
             list_files(&agent.path.join("sessions"), &mut list);
             // Ids are unique per agent only; those of the default agent stay without a prefix.

@@ -75,7 +75,7 @@ impl ChatSource for OpencodeSource {
         let mut list = SessionList::default();
         for path in self.databases() {
             if let Err(error) = self.database.with(&path, |database| list_rows(database, &path, &mut list)) {
-                list.problems.push(Problem::whole(format!("cannot read {}: {error}", path.display())));
+                list.problems.push(Problem::whole(error.to_string()));
             }
         }
         // Sessions that were migrated into the database are read from there.
