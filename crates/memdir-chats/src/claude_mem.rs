@@ -3,11 +3,14 @@
 
 mod memories;
 
-use crate::sqlite::{Database, bounded, is_too_large, too_large};
+use crate::sqlite::{Database, bounded, is_too_large};
 use jiff::Timestamp;
 use memdir_core::{
     Error, Incoming, Problem, Result,
-    internal::{base::limits, memory::read_time},
+    internal::{
+        base::{limits, text::human_bytes},
+        memory::read_time,
+    },
 };
 use rusqlite::{Row, types::ValueRef};
 use std::{
@@ -113,7 +116,7 @@ fn existing_tables(database: &Database, path: &Path) -> Result<Vec<(&'static Tab
         }
     }
     if tables.is_empty() {
-        let why = "it has none of claude-mem's tables (observations, session_summaries)";
+        let why = "it has none of claude-mem's tables (observations, session_summaries, directives)";
         return Err(Error::bad_input(path.display().to_string(), why));
     }
     Ok(tables)
@@ -209,7 +212,8 @@ impl ClaudeMemContent {
             RowKind::Directive => "directive",
         };
         if row.is_too_large {
-            self.problem(too_large(what, row.number));
+            let limit = human_bytes(limits::CHAT_RECORD_BYTES);
+            self.problem(Problem::whole(format!("{what} {}: a field is larger than {limit} and was skipped", row.number)));
         }
         match memories::memory(row) {
             Some(incoming) => {

@@ -178,18 +178,22 @@ fn read_lines(
                 let what = format!("this line is larger than {} and was skipped", human_bytes(limits::CHAT_RECORD_BYTES));
                 outcome.add_problem(Problem::at(number, what));
             }
-            LineOutcome::Bad(error) => outcome.add_problem(Problem::at(number, describe(&error))),
+            LineOutcome::Bad(_) if !is_object => outcome.add_problem(Problem::at(number, "this line is not a JSON object")),
+            LineOutcome::Bad(error) => outcome.add_problem(Problem::at(number, describe("line", &error))),
         }
     }
     outcome.cursor = lines.cursor();
     Ok(outcome)
 }
 
-/// Describes a decoding error without quoting the line, which may contain secrets.
-fn describe(error: &serde_json::Error) -> String {
+/// Describes why a record cannot be decoded, without quoting it, because it may contain secrets.
+pub(crate) fn describe(record: &str, error: &serde_json::Error) -> String {
     match error.classify() {
-        serde_json::error::Category::Data => "this line is not a JSON object".into(),
-        _ => format!("this line is not valid JSON (column {})", error.column()),
+        serde_json::error::Category::Data => format!("this {record} does not have the expected format"),
+        serde_json::error::Category::Io => format!("cannot read this {record}: {error}"),
+        serde_json::error::Category::Syntax | serde_json::error::Category::Eof => {
+            format!("this {record} is not valid JSON (column {})", error.column())
+        }
     }
 }
 

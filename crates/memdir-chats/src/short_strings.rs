@@ -2,7 +2,7 @@
 //! unchanged, valid or not.
 
 use memchr::memchr2;
-use memdir_core::internal::base::limits;
+use memdir_core::internal::base::{limits, text::human_bytes};
 use std::io::{self, Read};
 
 /// The bytes that are read at once.
@@ -119,7 +119,7 @@ impl<R: Read> Read for ShortStrings<R> {
         }
         self.passed += count as u64;
         if self.is_too_large() {
-            return Err(io::Error::other("the record is too large"));
+            return Err(io::Error::other(format!("it is larger than {}", human_bytes(limits::CHAT_RECORD_BYTES))));
         }
         Ok(count)
     }

@@ -220,6 +220,9 @@ pub struct SyncOutcome {
     pub removed: Vec<PathBuf>,
     /// Problems, each with its transcript.
     pub problems: Vec<(PathBuf, Problem)>,
+    /// Whether a transcript, or a directory or database with transcripts, cannot be read.
+    #[serde(skip)]
+    pub unreadable: bool,
     /// Hosts in whose conversations no message was found.
     pub empty_hosts: Vec<EmptyHost>,
 }
@@ -233,13 +236,8 @@ impl SyncOutcome {
 
     /// Returns the note for the results of a search: sessions that were left, and transcripts that cannot be read.
     pub fn note(&self) -> Option<String> {
-        let unreadable = self.problems.iter().filter(|(_, problem)| problem.line.is_none()).count();
         let left = (self.left > 0).then(|| self.left_note());
-        let bad = match unreadable {
-            0 => None,
-            1 => Some("1 conversation cannot be read; see why with: memdir chats sync".to_owned()),
-            count => Some(format!("{count} conversations cannot be read; see why with: memdir chats sync")),
-        };
+        let bad = self.unreadable.then(|| "some conversations cannot be read; see why with: memdir chats sync".to_owned());
         let empty = self.empty_hosts.iter().map(|empty| Some(empty.describe()));
         [left, bad].into_iter().chain(empty).flatten().reduce(|all, next| format!("{all}; {next}"))
     }
@@ -302,6 +300,7 @@ impl Run<'_> {
                 Some(stamp) => state.sources.insert(name.to_owned(), stamp),
                 None => state.sources.remove(name),
             };
+            self.outcome.unreadable |= !list.problems.is_empty();
             self.outcome.problems.extend(list.problems.into_iter().map(|problem| (PathBuf::new(), problem)));
             for session in list.sessions {
                 let known = before.sessions.get(&session.name());
@@ -357,7 +356,8 @@ impl Run<'_> {
                 }
                 self.outcome.problems.extend(read.problems.into_iter().map(|problem| (session.path.clone(), problem)));
                 if read.more_problems > 0 {
-                    let problem = Problem::whole(format!("more problems in this transcript: {}", read.more_problems));
+                    let noun = if read.more_problems == 1 { "problem" } else { "problems" };
+                    let problem = Problem::whole(format!("{} more {noun} in this transcript", read.more_problems));
                     self.outcome.problems.push((session.path.clone(), problem));
                 }
                 if read.stopped && !off {
@@ -373,6 +373,13 @@ impl Run<'_> {
 
     fn failed(&mut self, session: &SessionFile, error: &Error, state: &mut SyncState) {
         state.sources.remove(session.host.name);
-        self.outcome.problems.push((session.path.clone(), Problem::whole(error.to_string())));
+        self.outcome.unreadable = true;
+        // The path is shown before the problem.
+        let what = match error {
+            Error::Io { path, source, .. } if *path == session.path => source.to_string(),
+            Error::Unavailable { why, .. } => why.clone(),
+            other => other.to_string(),
+        };
+        self.outcome.problems.push((session.path.clone(), Problem::whole(what)));
     }
 }

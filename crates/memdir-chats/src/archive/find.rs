@@ -44,7 +44,12 @@ impl ChatArchive {
         };
         let chat = self.find(name)?;
         if !(1..=chat.parts).contains(&part) {
-            let why = format!("part {part} of {name:?} not found; the last part is {}", chat.parts);
+            let existing = match chat.parts {
+                0 => format!("it has no numbered parts; use {name:?}"),
+                1 => "its only numbered part is 1".to_owned(),
+                last => format!("its numbered parts are 1 to {last}"),
+            };
+            let why = format!("part {part} of {name:?} not found; {existing}");
             return Err(Error::bad_input("session", why));
         }
         Ok((chat, Some(part)))

@@ -111,7 +111,7 @@ impl ChatArchive {
     /// turns in a forgotten project are archived again, unless the project is turned off.
     pub fn forget(&self, rule: &ForgetRule, now: Timestamp) -> Result<ForgetOutcome> {
         if *rule == ForgetRule::default() {
-            return Err(Error::bad_input("rule", "it is empty; specify a session, a project or a date"));
+            return Err(Error::bad_input("rule", "it is empty; specify a conversation, a project or a date"));
         }
         let _lock = lock::acquire(self.dir())?;
         let mut rule = rule.clone();
@@ -267,10 +267,7 @@ impl ChatArchive {
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice::<Vec<ForgetRule>>(&bytes)
                 .map(|rules| rules.into_iter().filter(ForgetRule::is_bounded).collect())
-                .map_err(|error| Error::Corrupt {
-                    what: path.display().to_string(),
-                    why: format!("it is not a valid list of rules: {error}"),
-                }),
+                .map_err(|error| Error::Corrupt { what: path.display().to_string(), why: error.to_string() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(source) => Err(Error::io("read", path, source)),
         }

@@ -129,7 +129,7 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
             let repaired = bytes.as_deref().and_then(repair).unwrap_or_default();
             match serde_json::from_slice(&repaired) {
                 Ok(meta) => Parser::default().whole(meta, sink)?,
-                Err(_) => outcome.add_problem(Problem::at(error.line() as u64, "this file is not a Gemini CLI session")),
+                Err(_) => outcome.add_problem(Problem::at(error.line().max(1) as u64, jsonl::describe("session", &error))),
             }
         }
     }

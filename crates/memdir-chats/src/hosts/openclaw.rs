@@ -65,7 +65,7 @@ impl ChatSource for OpenclawSource {
             if path.is_file()
                 && let Err(error) = self.database.with(&path, |database| list_rows(database, &path, &mut list))
             {
-                list.problems.push(Problem::whole(format!("cannot read {}: {error}", path.display())));
+                list.problems.push(Problem::whole(error.to_string()));
             }
             list_files(&agent.path.join("sessions"), &mut list);
             // Ids are unique per agent only; those of the default agent stay without a prefix.
@@ -201,8 +201,12 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
         let raw = match (text, &mut decoder) {
             (Some(text), _) => RawRecord::Buffered(text),
             (None, Some(Ok(decoder))) => RawRecord::Streamed(decoder),
-            _ => {
-                outcome.add_problem(Problem::at(line, "cannot decompress this event"));
+            (None, Some(Err(error))) => {
+                outcome.add_problem(Problem::at(line, format!("cannot read this event: {error}")));
+                return Ok(());
+            }
+            (None, None) => {
+                outcome.add_problem(Problem::at(line, "this event is empty"));
                 return Ok(());
             }
         };
@@ -211,7 +215,7 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
             read = entry(RawRecord::Buffered(&repaired), line, sink).map_err(through_sql)?;
         }
         match read {
-            LineOutcome::Bad(_) => outcome.add_problem(Problem::at(line, "this event is not valid JSON")),
+            LineOutcome::Bad(error) => outcome.add_problem(Problem::at(line, jsonl::describe("event", &error))),
             LineOutcome::Next | LineOutcome::Stop | LineOutcome::Restart => {}
         }
         Ok(())

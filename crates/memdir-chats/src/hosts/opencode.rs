@@ -75,7 +75,7 @@ impl ChatSource for OpencodeSource {
         let mut list = SessionList::default();
         for path in self.databases() {
             if let Err(error) = self.database.with(&path, |database| list_rows(database, &path, &mut list)) {
-                list.problems.push(Problem::whole(format!("cannot read {}: {error}", path.display())));
+                list.problems.push(Problem::whole(error.to_string()));
             }
         }
         // Sessions that were migrated into the database are read from there.
@@ -355,7 +355,7 @@ impl Emitter {
         if let (Ok(message), Ok(piece)) = (serde_json::from_slice(&message), serde_json::from_slice(&part)) {
             return self.emit_piece(id, at, message, piece, sink);
         }
-        self.problems.push(Problem::at(self.records, "this part is not valid JSON"));
+        self.problems.push(Problem::at(self.records, "this part or its message is not valid JSON"));
         Ok(())
     }
 

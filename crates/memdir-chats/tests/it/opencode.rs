@@ -74,7 +74,7 @@ fn check(files: &Files) {
         assert_eq!(events(source.as_ref(), session, &TranscriptCursor::default()).0, expected);
     }
     let (_, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
-    assert_eq!(problems(&outcome), ["9: this part is not valid JSON"]);
+    assert_eq!(problems(&outcome), ["9: this part or its message is not valid JSON"]);
     assert!(events(source.as_ref(), &sessions[0], &outcome.cursor).0.starts_with("restart\n"));
 }
 

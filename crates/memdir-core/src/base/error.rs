@@ -1,6 +1,7 @@
 //! Every error of the crate, named for what the caller does next. An error never contains the value of a secret.
 
 use crate::base::{
+    limits,
     path::{InvalidName, MemoryPath, memory_name},
     version::Version,
 };
@@ -37,7 +38,7 @@ pub enum Error {
         id: String,
     },
     /// The memory does not have the version the caller expects.
-    #[error("memory {:?} has changed: expected version {expected}, found {}", path.name(), found.map_or_else(|| "no memory".to_owned(), |v| v.to_string()))]
+    #[error("memory {:?} {}", path.name(), difference(expected, found.as_ref()))]
     Changed {
         /// The memory.
         path: MemoryPath,
@@ -170,7 +171,7 @@ pub enum Error {
         holder: Option<String>,
     },
     /// Something that is needed is not available now.
-    #[error("{what}: {why}")]
+    #[error("{}", sentence(what, why))]
     Unavailable {
         /// What.
         what: String,
@@ -205,6 +206,12 @@ impl From<InvalidName> for Error {
 
 /// The reason of an [`Error::BadEdit`] whose memory is not text. Its hints are others, because no text of it can be found.
 pub(crate) const NOT_UTF8: &str = "is not valid UTF-8";
+
+/// The reason of an [`Error::Unavailable`] about an earlier version. Its hints are others, because no setting brings it back.
+const NOT_IN_JOURNAL: &str = "no longer in the journal";
+
+/// What is too large in an [`Error::TooLarge`] about the reason of a review, which is not a memory.
+const REASON: &str = "reason";
 
 /// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -298,8 +305,10 @@ impl Error {
             Error::NoCandidate { near, .. } if near.is_empty() => "List the candidates to find the right name.".into(),
             Error::NoCandidate { near, .. } => did_you_mean("Did", near),
             Error::NoChat { .. } => "Search past conversations to find the right id.".into(),
+            Error::Changed { found: None, .. } => "Create the memory again if it is still needed.".into(),
             Error::Changed { .. } => "Read the memory again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
+            Error::NoChange { why } if why.starts_with("candidate ") => "List the candidates to find those that are open.".into(),
             Error::NoChange { .. } => "List the history to find change ids and memory versions.".into(),
             Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
             Error::Proposed { is_open: true, .. } => {
@@ -315,11 +324,14 @@ impl Error {
             Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
+            Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => "Ask the user to split the file.".into(),
+            Error::TooLarge { what, .. } if what == REASON => "Shorten the reason.".into(),
             Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
+            Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "List the history to find the versions that are left.".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; resolve the cause and try again.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
@@ -347,8 +359,12 @@ impl Error {
             Error::NoCandidate { near, .. } if near.is_empty() => "list the candidates with: memdir inbox".into(),
             Error::NoCandidate { near, .. } => did_you_mean("did", near),
             Error::NoChat { .. } => "list the conversations with: memdir chats".into(),
+            Error::Changed { path, found: None, .. } => format!("list its earlier versions with: memdir history {}", path.name()),
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
-            Error::Conflict { path, .. } => format!("list the newer changes with: memdir history {}", path.name()),
+            Error::Conflict { path, .. } => {
+                format!("undo the newer changes first, or restore a version; list both with: memdir history {}", path.name())
+            }
+            Error::NoChange { why } if why.starts_with("candidate ") => "list the open candidates with: memdir inbox".into(),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
@@ -358,18 +374,25 @@ impl Error {
             Error::NotReviewer => "nothing was changed; use a reviewer's token".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
-            Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),
+            // The message already says which name to use, or which setting to change.
+            Error::BadPath { why, .. } if why.contains("; ") => String::new(),
+            Error::BadPath { .. } => "use another name, such as notes/deploy".into(),
             // Only a text that occurs several times can be replaced everywhere.
-            Error::BadEdit { why } if why.contains("occurs once") => "to replace all occurrences, add --all".into(),
+            Error::BadEdit { why } if why.contains("occurs once") || why.contains("matches once") => {
+                "to replace all occurrences, add --all".into()
+            }
             Error::BadEdit { why } if why.contains(NOT_UTF8) => "use `memdir write` with --append or --replace instead".into(),
             Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
+            Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => "split the file into several memories".into(),
+            Error::TooLarge { what, .. } if what == REASON => "shorten the reason".into(),
             Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
+            Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "list changes and versions with: memdir history".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))
@@ -378,7 +401,24 @@ impl Error {
     }
 }
 
-fn did_you_mean(did: &str, near: &[String]) -> String {
+/// How a memory differs from the version that the caller expects.
+fn difference(expected: &Version, found: Option<&Version>) -> String {
+    match found {
+        Some(found) => format!("has changed: expected version {expected}, found {found}"),
+        None => format!("does not exist: expected version {expected}"),
+    }
+}
+
+/// Joins a thing and what is wrong with it. A reason about the thing itself becomes one sentence with it.
+fn sentence(what: &str, why: &str) -> String {
+    match why.strip_prefix("it ") {
+        Some(rest) => format!("{what} {rest}"),
+        None => format!("{what}: {why}"),
+    }
+}
+
+/// Asks whether one of these names was meant.
+pub(crate) fn did_you_mean(did: &str, near: &[String]) -> String {
     let quoted: Vec<String> = near.iter().map(|name| format!("{name:?}")).collect();
     match quoted.split_last() {
         Some((last, [])) => format!("{did} you mean {last}?"),
@@ -389,8 +429,10 @@ fn did_you_mean(did: &str, near: &[String]) -> String {
 
 fn io_action(source: &io::Error) -> Option<&'static str> {
     match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Some("free some space, then try again"),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some("check the permissions of the file and its directory"),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space, then try again"),
+        io::ErrorKind::FileTooLarge => Some("raise the file size limit of the system, then try again"),
+        io::ErrorKind::PermissionDenied => Some("check the permissions of the file and its directory"),
+        io::ErrorKind::ReadOnlyFilesystem => Some("make the file system writable, then try again"),
         _ => None,
     }
 }

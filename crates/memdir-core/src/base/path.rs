@@ -155,7 +155,7 @@ fn is_invisible(c: char) -> bool {
 fn reject_form(text: &str) -> Option<String> {
     let reason = |why: &str| Some(why.to_owned());
     if text.bytes().any(|byte| byte.is_ascii_control()) || (!text.is_ascii() && text.chars().any(is_invisible)) {
-        return reason("it contains a control character (such as NUL, a line break or a text direction mark); remove it");
+        return reason("it contains a control or formatting character (such as NUL, a line break or a text direction mark); remove it");
     }
     if text.contains('\\') {
         return reason("it contains a backslash; use `/` between components");
@@ -181,7 +181,7 @@ fn reject_form(text: &str) -> Option<String> {
 
 fn reject_part(part: &str) -> Option<String> {
     if part.trim().is_empty() {
-        return Some("it has an empty component; use one `/` between components and none at the end".into());
+        return Some("it has an empty or blank component; use one `/` between components and none at the end".into());
     }
     if part == "." || part == ".." {
         return Some(format!("it contains the component {part:?}; use a name without it"));
@@ -193,7 +193,7 @@ fn reject_part(part: &str) -> Option<String> {
         return Some(format!("the component {part:?} begins or ends with a space or ends with a dot, which some systems cannot store"));
     }
     if part.eq_ignore_ascii_case(".git") {
-        return Some("the directory `.git` is reserved for git".into());
+        return Some("the name `.git` is reserved for git".into());
     }
     if is_temp_name(part) {
         return Some("names of the form `.memdir-*.tmp` are reserved for temporary files".into());

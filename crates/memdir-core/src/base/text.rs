@@ -7,7 +7,7 @@ use crate::base::{
     path::strip_md,
     steps,
 };
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{borrow::Cow, fmt, num::IntErrorKind, str::FromStr};
 
 /// A range of lines, 1-based and inclusive: `42-56`, `42-` (to the end), `42` (one line).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +39,7 @@ impl FromStr for LineRange {
             Ok(0) => Err(bad("includes line 0, but line numbers start at 1")),
             Ok(u64::MAX) => Err(bad("is too large")),
             Ok(line) if digits.bytes().all(|b| b.is_ascii_digit()) => Ok(line),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(bad("is too large")),
             _ => Err(bad("is not a line range")),
         };
         let Some((first, last)) = text.trim().split_once('-') else {

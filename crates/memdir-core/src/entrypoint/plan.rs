@@ -347,7 +347,8 @@ impl<'a> Work<'a> {
                 break;
             }
             let name = page_name(&self.book.name, number);
-            self.notes.push(format!("{} was full, so its oldest lines ({moved}) were moved to the linked page {name}", self.book.name));
+            let lines = if moved == 1 { "oldest line was".to_owned() } else { format!("{moved} oldest lines were") };
+            self.notes.push(format!("{} was full, so its {lines} moved to the linked page {name}", self.book.name));
             if self.single {
                 break;
             }

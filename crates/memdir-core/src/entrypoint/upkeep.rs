@@ -166,7 +166,8 @@ fn apply_dated(
     let mut out = EntrypointEdits::default();
     for (prefix, mut changes) in by_mount {
         let Some(book) = open_entrypoint(view, books, &prefix)? else {
-            out.notes.push(format!("the entrypoint of {prefix:?} is not valid UTF-8, so it was not updated"));
+            let name = mounts::entrypoint_path(&prefix)?;
+            out.notes.push(format!("{name} is not valid UTF-8, so it was not updated; convert it to UTF-8, then run: memdir check --fix"));
             continue;
         };
         for change in &mut changes {
@@ -399,7 +400,7 @@ impl EntrypointCache {
 pub(crate) fn narrowed_mount_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
     let is_part = paths.any(|path| mounts::mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
     is_part.then(|| {
-        "only part of this memory is accessible: the entrypoint and references outside that part were not updated; to list them, run `memdir check` without --only".into()
+        "only part of the mount is accessible: the entrypoint and references in other parts were not updated; to find outdated ones, run `memdir check` without --only".into()
     })
 }
 
@@ -416,7 +417,10 @@ pub(crate) fn refuse_pages(view: &dyn View, path: &MemoryPath) -> Result<()> {
 /// Refuses entrypoints and overflow pages, which cannot be renamed.
 pub(crate) fn refuse_rename_of_entrypoint(view: &dyn View, path: &MemoryPath) -> Result<()> {
     if mounts::file_kind(view, path).is_maintained() {
-        return Err(Error::bad_path(path.as_str(), "it is the entrypoint or one of its pages, which cannot be renamed; use another name"));
+        return Err(Error::bad_path(
+            path.as_str(),
+            "it is the entrypoint or one of its pages, which cannot be renamed or replaced; use another name",
+        ));
     }
     Ok(())
 }

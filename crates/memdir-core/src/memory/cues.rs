@@ -42,7 +42,7 @@ fn validate(cues: &[String]) -> Result<Vec<String>> {
     let mut kept: Vec<String> = Vec::new();
     for cue in cues.iter().map(|cue| cue.trim()).filter(|cue| !cue.is_empty()) {
         if cue.contains(char::is_control) {
-            return Err(Error::bad_input("cues", "each cue must be a single line"));
+            return Err(Error::bad_input("cues", "each cue must be a single line without control characters"));
         }
         if !kept.iter().any(|other| other == cue) {
             kept.push(cue.to_owned());

@@ -36,7 +36,7 @@ pub fn edit(text: &str, needle: &Needle, with: &str, all: bool) -> Result<Edited
         Needle::Regex(source) => find_regex(text, source, &with)?,
     };
     if spots.len() > 1 && !all {
-        return Err(several(text, &spots));
+        return Err(several(text, &spots, needle));
     }
     let new_size = spots.iter().fold(text.len(), |size, spot| (size - (spot.end - spot.start)).saturating_add(spot.with(&with).len()));
     // Bounds the work; the store knows the limit of the mount.
@@ -75,14 +75,18 @@ fn bad(why: impl Into<String>) -> Error {
     Error::BadEdit { why: why.into() }
 }
 
-fn several(text: &str, spots: &[Replacement]) -> Error {
-    let lines: Vec<String> = spots.iter().take(MAX_LINES).map(|spot| line_at(text, spot.start).to_string()).collect();
+fn several(text: &str, spots: &[Replacement], needle: &Needle) -> Error {
+    let mut lines: Vec<String> = spots.iter().take(MAX_LINES).map(|spot| line_at(text, spot.start).to_string()).collect();
+    lines.dedup();
     let more = if spots.len() > MAX_LINES { ", …" } else { "" };
-    bad(format!(
-        "the text to replace occurs {} times, on lines {}{more}; add surrounding text so that it occurs once",
-        spots.len(),
-        lines.join(", ")
-    ))
+    let word = if lines.len() == 1 && more.is_empty() { "line" } else { "lines" };
+    let (count, places) = (spots.len(), format!("on {word} {}{more}", lines.join(", ")));
+    bad(match needle {
+        Needle::Literal(_) => format!("the text to replace occurs {count} times, {places}; add surrounding text so that it occurs once"),
+        Needle::Regex(_) => {
+            format!("the regular expression matches {count} times, {places}; make it more specific so that it matches once")
+        }
+    })
 }
 
 fn find_literal(text: &str, needle: &str) -> Result<Vec<Replacement>> {
@@ -119,7 +123,7 @@ fn no_match(text: &str, needle: &str) -> Error {
         return bad(format!("{none}; it occurs with different whitespace on line {}", line_at(text, at)));
     }
     if let Some(at) = find_folded(text, needle, |c| c.to_lowercase().next().filter(|c| !c.is_whitespace())) {
-        return bad(format!("{none}; it occurs with different capitalization on line {}", line_at(text, at)));
+        return bad(format!("{none}; it occurs with different capitalization or whitespace on line {}", line_at(text, at)));
     }
     match nearest_line(text, needle) {
         Some((line, text)) => bad(format!("{none}; the most similar line is line {line}: {text:?}")),

@@ -228,7 +228,7 @@ fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usi
         Value::Empty | Value::Text(_) | Value::Nested => {}
     }
     if more.iter().any(|line| line.text[..line.indent()].contains('\t')) {
-        found.add(line.number, format!("`{key}` is indented with a tab, which YAML does not allow"));
+        found.add(line.number, format!("a line of `{key}` is indented with a tab, which YAML does not allow"));
     }
     Field { key, lines, value, parsed, children }
 }

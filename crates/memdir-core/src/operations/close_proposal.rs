@@ -22,7 +22,7 @@ pub(crate) fn withdraw_newest(store: &dyn Store, context: &Context, id: Option<&
     match open.iter().find(is_meant) {
         // A repeated request would withdraw or undo the next one.
         Some(proposal) if id.is_none() && context.key.is_some() => {
-            let why = format!("your last change is waiting for review as proposal {0}; to withdraw it, undo {0}", proposal.id);
+            let why = format!("your last change is waiting for review as proposal {0}; to withdraw it, pass {0} to undo", proposal.id);
             Err(Error::Review { why })
         }
         Some(proposal) => close(proposals, context, proposal, ProposalState::Withdrawn, None).map(Some),

@@ -138,7 +138,7 @@ fn cued(view: &dyn View, context: &Context, entry: &CueEntry, add: bool, notes: 
     let name = entry.path.name();
     let Some(stored) = view.get(&entry.path)? else { return Ok(None) };
     if !mounts::file_kind(view, &stored.path).is_listed() {
-        return Err(Error::bad_input(name, "it is not a memory, so it has no cues"));
+        return Err(Error::bad_input(name, "it is not a memory, so it cannot have cues"));
     }
     view.check_writable(&stored.path)?;
     let (memory, _) = Memory::parse(write::utf8(&stored.path, &stored.bytes)?);

@@ -126,7 +126,7 @@ fn change_rule(
     memory: &MemoryPath,
 ) -> Result<DecidedCandidate> {
     let Some(when) = &entry.when else {
-        return Err(Error::bad_input("name", format!("{} proposes no tripwires", entry.name)));
+        return Err(Error::bad_input(format!("candidate {:?}", entry.name), "it proposes no tripwires"));
     };
     let (parsed, _) = when::parse(when, 1);
     let mut decided = decide(store, context, path, entry, memory, DecisionOutcome::Changed, |_, memory| {

@@ -117,7 +117,7 @@ fn every_fault_is_found_with_its_place() {
     import-again.md NearDuplicate: 100% identical to import; keep one of them
     links.md:7 DeadLink: links to [[absent]], which does not exist
     links.md:7 DeadLink: links to nowhere.md, which does not exist
-    links.md:7 DeadReference: links to mem:improt, which does not exist; did you mean Import, import?
+    links.md:7 DeadReference: links to mem:improt, which does not exist; did you mean "Import" or "import"?
     secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
     untyped.md Type: no type; set it to user, feedback, project or reference
     untyped.md:1 RelativeDate: "yesterday" is a relative date; write an absolute date

@@ -68,7 +68,7 @@ fn what_is_too_long_or_means_nothing_is_refused() {
     let nine: Vec<String> = (0..9).map(|n| format!("cue {n}")).collect();
     assert_eq!(write("cues", json!(nine)), format!("cues: 9 cues; the limit is 8. {next}"));
     assert_eq!(write("cues", json!(["x".repeat(301)])), format!("cues: 301 bytes in total; the limit is 300. {next}"));
-    assert_eq!(write("cues", json!(["a\nb"])), format!("cues: each cue must be a single line. {next}"));
+    assert_eq!(write("cues", json!(["a\nb"])), format!("cues: each cue must be a single line without control characters. {next}"));
     assert_eq!(write("cues", json!({ "a": 1 })), format!("cues: it must be a list of strings, not an object. {next}"));
     assert_eq!(
         write("when", json!({ "comand": "git push" })),

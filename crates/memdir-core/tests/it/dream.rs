@@ -122,7 +122,7 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     - memories: 4
     - bytes: 288
 
-    > Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next heading.
+    > Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next `##` heading.
     > To change a text, edit it in its block. The diffs are for reading only.
     > Apply the plan with: memdir dream --apply FILE. One `memdir undo` reverts all of it.
 
@@ -162,7 +162,7 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
 
     ## 2. archive notes/empty
 
-    Why: notes/empty has a heading but no text
+    Why: notes/empty has no text except headings
 
     - reason: empty
     - confidence: 95 %
@@ -218,7 +218,7 @@ fn the_prose_of_an_entrypoint_is_never_changed() {
         store_of([("MEMORY.md", prose), ("idea.md", "# Idea\n"), ("deploy.md", "Deploys happen from the main branch only.\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     let expected = [
-        "archive idea (empty): idea has a heading but no text",
+        "archive idea (empty): idea has no text except headings",
         "update deploy (unreachable): deploy is not listed in the entrypoint, so agents may not notice it",
     ];
     assert_eq!(titles(&plan), expected);
@@ -243,16 +243,16 @@ fn what_the_frontmatter_declares_is_proposed() {
     ]);
     let plan = memdir.dream(&Dream::default()).unwrap();
     let expected = [
-        "archive by (superseded): by: new supersedes it",
-        "archive middle (superseded): middle: new supersedes it",
+        "archive by (superseded): by is superseded by new",
+        "archive middle (superseded): middle is superseded by new",
         "update was (stale): was was valid until 2026-08-31",
-        "archive quoted (superseded): quoted: it is deprecated and has not changed since 2026-01-05",
+        "archive quoted (superseded): quoted is deprecated and has not changed since 2026-01-05",
     ];
     assert_eq!(titles(&plan), expected);
     // The reference of `middle` follows `old`, so that one comes with the next plan.
     let notes = [
-        "c1, c2 supersede each other, so none of them is archived; correct their `supersedes` fields",
-        "proposals postponed to the next plan: 1; this plan already changes their files",
+        "circular `supersedes` or `superseded_by` fields: c1, c2; these memories are not archived until you correct the fields",
+        "1 operation postponed to the next plan: this plan already changes the same files",
     ];
     assert_eq!(plan.notes, notes);
 }
@@ -483,8 +483,8 @@ fn a_plan_never_has_what_its_file_cannot_say() {
     let text = "---\nname: Road\n---\n\nThe deploy day of the billing service is Tuesday at noon.\n";
     let (_top, memdir) = store_of([("road.md", text), ("\u{1680}road.md", text), ("empty.md", "# Idea\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();
-    assert_eq!(titles(&plan), ["archive empty (empty): empty has a heading but no text"]);
-    let note = "omitted proposals: 1; they would write a secret, a read-only file or a file over the size limit, or use a name that a plan cannot contain";
+    assert_eq!(titles(&plan), ["archive empty (empty): empty has no text except headings"]);
+    let note = "1 operation omitted because of a secret, a read-only file, the size limit, or a name that a plan cannot contain";
     assert_eq!(plan.notes, [note]);
     // Long memories whose parts do not fit into the file of one plan.
     let chapter = |n: usize| format!("## Chapter {n}\n\n{}", "A line of a chapter with a number, which is 4711.\n".repeat(5_000));
@@ -494,7 +494,7 @@ fn a_plan_never_has_what_its_file_cannot_say() {
     let plan = memdir.dream(&Dream::default()).unwrap();
     let read = parse(&render(&plan)).unwrap();
     assert!(!read.operations.is_empty() && read.operations.len() < 18, "{}", read.operations.len());
-    assert!(plan.notes.iter().any(|note| note.starts_with("proposals postponed to the next plan: ")), "{:?}", plan.notes);
+    assert!(plan.notes.iter().any(|note| note.contains(" postponed to the next plan: ")), "{:?}", plan.notes);
     memdir.apply_dream(&ApplyDream { plan: &read, limit_percent: Some(100) }).unwrap();
     assert!(bytes(top.path()).contains_key("b0/chapter-0.md"));
 }

@@ -37,11 +37,11 @@ fn one_place_is_replaced_exactly() {
 fn several_places_are_counted_and_named() {
     assert_eq!(
         literal("x\nx y x\n", "x", "z", false),
-        err("the text to replace occurs 3 times, on lines 1, 2, 2; add surrounding text so that it occurs once")
+        err("the text to replace occurs 3 times, on lines 1, 2; add surrounding text so that it occurs once")
     );
     let many = literal(&"x\n".repeat(20), "x", "z", false).unwrap_err();
     assert!(many.contains("occurs 20 times, on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …;"), "{many}");
-    assert!(regex("x1 x2", r"x\d", "z", false).unwrap_err().contains("occurs 2 times, on lines 1, 1;"));
+    assert!(regex("x1 x2", r"x\d", "z", false).unwrap_err().contains("matches 2 times, on line 1;"));
 }
 
 #[test]
@@ -49,7 +49,10 @@ fn a_missing_text_is_reported_with_the_nearest_line() {
     let none = "the text to replace does not occur in the memory";
     let text = "# Deploy\n\nRun the  big script first.\nThen rest.\n";
     assert_eq!(literal(text, "Run the big\nscript", "", false), err(&format!("{none}; it occurs with different whitespace on line 3")));
-    assert_eq!(literal(text, "then REST", "", false), err(&format!("{none}; it occurs with different capitalization on line 4")));
+    assert_eq!(
+        literal(text, "then REST", "", false),
+        err(&format!("{none}; it occurs with different capitalization or whitespace on line 4"))
+    );
     assert_eq!(
         literal(text, "Run the big skript first", "", false),
         err(&format!("{none}; the most similar line is line 3: \"Run the  big script first.\""))
@@ -148,7 +151,10 @@ fn steps_are_bounded_for_every_pattern() {
         assert!(result == err(steps) || result == err("the regular expression matches nothing in the memory"), "{pattern}: {result:?}");
     }
     let many = regex(&"ab ".repeat(5_000), "a(?=b)", "x", true).unwrap_err();
-    assert_eq!(many, "the regular expression uses look-around or a backreference and matches more than 2000 times; make it more specific");
+    assert_eq!(
+        many,
+        "the regular expression needs backtracking, as for look-around or a backreference, and matches more than 2000 times; make it more specific"
+    );
     assert_eq!(regex(&"ab ".repeat(5_000), "ab", "x", true).map(|(_, count)| count), Ok(5_000));
     for huge in [r"((a{100}){100}){100}", r"((a{100}){100}){100}(?=b)"] {
         assert!(regex("aaa", huge, "", false).is_err(), "{huge}");

@@ -35,7 +35,7 @@ fn type_may_sit_under_metadata_even_behind_tabs() {
     let (memory, problems) = Memory::parse("---\nmetadata:\n\ttype: user\n---\nb");
     assert_eq!(memory.kind(), Some(Kind::User));
     assert_eq!(memory.field("metadata.type"), Some("user"));
-    assert_eq!(problems, [Problem::at(2, "`metadata` is indented with a tab, which YAML does not allow")]);
+    assert_eq!(problems, [Problem::at(2, "a line of `metadata` is indented with a tab, which YAML does not allow")]);
     assert_eq!(parse("---\ntype: project\nmetadata:\n  type: user\n---\n").kind(), Some(Kind::Project), "the top counts first");
 }
 

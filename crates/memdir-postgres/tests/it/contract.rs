@@ -164,6 +164,6 @@ fn every_connection_has_limits() {
     assert_eq!(crate::support::query(&test.url, limits).unwrap().len(), 1);
     let unknown = PostgresStore::open(test.database(), "nobody", &[NamespaceMount::new("", "x")]).unwrap();
     let error = put(&unknown, "a.md", "one").unwrap_err();
-    assert_eq!(error.to_string(), "the tenant: it does not exist; create it with: memdir admin tenant add NAME");
+    assert_eq!(error.to_string(), "the tenant does not exist; create it with: memdir admin tenant add NAME");
     assert!(unknown.list("").unwrap().entries.is_empty());
 }

@@ -195,7 +195,7 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
     assert_eq!(
         why(keyed.undo(&UndoTarget::Mine)),
-        format!("your last change is waiting for review as proposal {waits}; to withdraw it, undo {waits}")
+        format!("your last change is waiting for review as proposal {waits}; to withdraw it, pass {waits} to undo")
     );
 }
 

@@ -73,7 +73,8 @@ fn show_several(all: &Several, printer: &mut Printer<'_>) -> io::Result<()> {
         add_notes(reading, printer);
     }
     for error in &all.errors {
-        printer.note(format!("{}; {}", error.message, error.hint));
+        let hint = if error.hint.is_empty() { String::new() } else { format!("; {}", error.hint) };
+        printer.note(format!("{}{hint}", error.message));
     }
     Ok(())
 }

@@ -131,7 +131,7 @@ fn nothing_is_deleted_if_one_of_several_cannot_be() {
     assert_snapshot!(home.run(&["delete", "/", "--yes"]), @r#"
     -- stderr
     error: invalid memory name "/": the topic before `/` is empty
-    hint: use a relative name such as notes/deploy
+    hint: use another name, such as notes/deploy
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["delete", "a", "b", "--if-version", "c69ab1ce71d2"]), @"

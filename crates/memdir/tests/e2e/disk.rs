@@ -198,7 +198,7 @@ fn special_file_systems_are_not_searched() {
     assert_snapshot!(home.run_bare(&["read", "proc/version"]), @r#"
     -- stderr
     error: invalid memory name "proc/version": it is on a special file system (proc)
-    hint: use a relative name such as notes/deploy
+    hint: use another name, such as notes/deploy
     -- exit 2
     "#);
 }

@@ -387,9 +387,9 @@ fn a_model_that_misbehaves_changes_nothing() {
         // Its own stop hook holds the output open after it ended.
         ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
         ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
-        ("prints prose", "echo 'I archived everything for you.'", "operations: it is not a JSON list of operations"),
+        ("prints prose", "echo 'I archived everything for you.'", "operations: expected a JSON list such as"),
         ("prints garbage", "head -c 100000 /dev/urandom", "the model's answer is not valid UTF-8"),
-        ("prints nothing", "true", "operations: it is not a JSON list of operations"),
+        ("prints nothing", "true", "operations: expected a JSON list such as"),
         ("reports an error", "echo '{\"is_error\":true,\"result\":\"limit reached\"}'", "the program reported an error: limit reached"),
         (
             "leaves the memory",

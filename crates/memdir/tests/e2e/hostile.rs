@@ -278,7 +278,7 @@ fn a_link_in_a_repositorys_memories_is_rejected_without_a_hint_to_allow_it() {
     assert_snapshot!(run_in(&home, "shop", &["read", "team/keys/id"]), @r#"
     -- stderr
     error: invalid memory name "keys/id": keys is a symbolic link, and links are not followed in a repository's memories
-    hint: use a relative name such as notes/deploy
+    hint: use another name, such as notes/deploy
     -- exit 2
     "#);
 }

@@ -241,7 +241,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     }
     insta::assert_snapshot!(home.run(&["import", "claude-mem", home.path("other.db").to_str().unwrap()]), @"
     -- stderr
-    error: [HOME]/other.db has none of claude-mem's tables (observations, session_summaries)
+    error: [HOME]/other.db has none of claude-mem's tables (observations, session_summaries, directives)
     hint: use the path of claude-mem's database, usually ~/.claude-mem/claude-mem.db
     -- exit 2
     ");

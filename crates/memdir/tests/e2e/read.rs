@@ -90,7 +90,7 @@ fn several_memories_are_shown_and_the_missing_ones_named() {
     A.
     -- stderr
     note: memory "c" not found; list the memories with: memdir list
-    note: invalid memory name "../x": it contains the component ".."; use a name without it; use a relative name such as notes/deploy
+    note: invalid memory name "../x": it contains the component ".."; use a name without it
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["read", "a", "c", "--json"]), @r#"

@@ -43,8 +43,7 @@ fn a_missing_memory_or_a_name_in_use_is_an_error() {
     "#);
     assert_snapshot!(home.run(&["rename", "a", "MEMORY"]), @r#"
     -- stderr
-    error: invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which cannot be renamed; use another name
-    hint: use a relative name such as notes/deploy
+    error: invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which cannot be renamed or replaced; use another name
     -- exit 2
     "#);
     assert_eq!((home.text("a.md"), home.text("b.md")), ("A.\n".into(), "B.\n".into()));

@@ -416,12 +416,12 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
     renamed notes/a to notes/b (change [ID])
     -- stderr
-    note: only part of this memory is accessible: the entrypoint and references outside that part were not updated; to list them, run `memdir check` without --only
+    note: only part of the mount is accessible: the entrypoint and references in other parts were not updated; to find outdated ones, run `memdir check` without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
     undid [ID]: rename notes/a to notes/b, by ada, just now (redo: memdir redo [ID])
     -- stderr
-    note: only part of this memory is accessible: the entrypoint and references outside that part were not updated; to list them, run `memdir check` without --only
+    note: only part of the mount is accessible: the entrypoint and references in other parts were not updated; to find outdated ones, run `memdir check` without --only
     ");
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
 }

@@ -55,7 +55,7 @@ pub(super) fn sessions(dir: &Path, problems: &mut Vec<Problem>) -> Vec<SessionFi
     sessions.retain_mut(|session| {
         let Ok(bytes) = walk::read(&session.path) else { return false };
         let Ok(info) = serde_json::from_slice::<Info<'_>>(&bytes) else {
-            problems.push(Problem::whole(format!("{} is not an opencode session", session.path.display())));
+            problems.push(Problem::whole(format!("{} is not a valid opencode session", session.path.display())));
             return false;
         };
         session.project_dir = info.directory.non_empty().map(PathBuf::from);

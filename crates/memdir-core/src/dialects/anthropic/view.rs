@@ -102,7 +102,7 @@ fn directory(view: &dyn View, under: &str, shown: &str) -> Result<String> {
         let _ = write!(out, "\n{}\t{shown}/{}{}", size(*bytes), parts.join("/"), if *is_folder { "/" } else { "" });
     }
     if rows.len() > ROWS {
-        let _ = write!(out, "\n({} more; view a subdirectory to see them)", rows.len() - ROWS);
+        let _ = write!(out, "\n({} more items; view a subdirectory to list its items)", rows.len() - ROWS);
     }
     Ok(out)
 }

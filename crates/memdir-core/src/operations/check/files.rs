@@ -2,7 +2,12 @@
 
 use super::{CheckFinding, CheckRule, INSTRUCTION_FILES, alike, dates, finding};
 use crate::{
-    base::{error::Problem, limits, path::MemoryPath, text},
+    base::{
+        error::{Problem, did_you_mean},
+        limits,
+        path::MemoryPath,
+        text,
+    },
     memory::{
         Memory,
         lines::FenceScanner,
@@ -151,7 +156,7 @@ fn reference_finding(
 
 fn candidates(space: &Space<'_>, target: &str) -> String {
     let near = text::near(target, space.names.iter().copied(), limits::NEAR_NAMES);
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
+    if near.is_empty() { String::new() } else { format!("; {}", did_you_mean("did", &near)) }
 }
 
 /// Adds the findings that concern two files.

@@ -124,15 +124,14 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
     }
     // The surest first; of equal ones those of one kind together.
     out.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
-    let note = |count: usize, what: &str, why: &str| (count > 0).then(|| format!("{what}: {count}; {why}"));
+    let note = |count: usize, what: &str| {
+        let operations = if count == 1 { "operation" } else { "operations" };
+        (count > 0).then(|| format!("{count} {operations} {what}"))
+    };
     let notes = [
-        note(overlapping, "proposals postponed to the next plan", "this plan already changes their files"),
-        note(
-            refused,
-            "omitted proposals",
-            "they would write a secret, a read-only file or a file over the size limit, or use a name that a plan cannot contain",
-        ),
-        note(over, "proposals postponed to the next plan", "they did not fit into this plan"),
+        note(overlapping, "postponed to the next plan: this plan already changes the same files"),
+        note(refused, "omitted because of a secret, a read-only file, the size limit, or a name that a plan cannot contain"),
+        note(over, "postponed to the next plan: this plan is full"),
     ];
     Ok(Selected { operations: out, notes: notes.into_iter().flatten().collect(), postponed })
 }

@@ -76,12 +76,12 @@ fn operation(old: &MaterialFile, new: &MaterialFile, (at, by, is_guess): Sentenc
     let end = line.trim_end().len();
     line.insert_str(end, &note);
     let text = old.memory.with_body(&lines.concat());
-    let (verb, confidence) = if is_dated { ("and is newer", 75) } else { ("with the same date", 45) };
+    let (relation, confidence) = if is_dated { ("is newer", 75) } else { ("has the same date", 45) };
     let confidence = if is_guess { confidence - 15 } else { confidence };
     Some(DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Contradiction,
-        why: format!("{} says {:?}; {} says {:?} {verb}", old.name(), was.source, new.name(), now.source),
+        why: format!("{} says {:?}; {} {relation} and says {:?}", old.name(), was.source, new.name(), now.source),
         confidence,
         sources: vec![(new.path.clone(), new.version)],
         changes: vec![DreamChange::Write { path: old.path.clone(), version: old.version, text }],

@@ -23,7 +23,7 @@ pub(super) fn is_empty(file: &MaterialFile) -> bool {
 }
 
 fn archive(file: &MaterialFile) -> DreamOperation {
-    let what = if file.memory.body().trim().is_empty() { "is empty" } else { "has a heading but no text" };
+    let what = if file.memory.body().trim().is_empty() { "is empty" } else { "has no text except headings" };
     DreamOperation {
         action: DreamAction::Archive,
         reason: DreamReason::Empty,

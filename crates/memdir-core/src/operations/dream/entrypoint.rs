@@ -106,7 +106,8 @@ pub(super) fn find(
         out.extend(tidied(&book, &lines, surplus, &files));
         let long = entrypoint::long_lines(&book).len();
         if long > 0 {
-            notes.push(format!("overlong lines in {}: {long}; shorten them by hand", book.name()));
+            let (lines, them) = if long == 1 { ("line", "it") } else { ("lines", "them") };
+            notes.push(format!("{} has {long} overlong {lines}; shorten {them} by hand", book.name()));
         }
     }
     Ok((out, notes))
@@ -171,7 +172,11 @@ fn grouped(
         }
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
-        let why = format!("{} is over its budget; the lines least used for their size ({}) move to a page", book.name(), lines.len());
+        let moved = match lines.len() {
+            1 => "the line least used for its size moves".to_owned(),
+            count => format!("the {count} lines least used for their size move"),
+        };
+        let why = format!("{} is over its budget; {moved} to a page", book.name());
         operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
@@ -192,7 +197,7 @@ fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLi
     let text =
         compose(&[("name", format!("Overview of {folder}").as_str()), ("description", description.as_str()), ("type", "reference")], &body);
     let why = format!(
-        "{} is over its budget; {} lines for {folder}/, the least used for their size, become one line and move to a page",
+        "{} is over its budget; {} lines for {folder}/, the least used for their size, move to a page and are replaced by one line",
         book.name(),
         lines.len()
     );
@@ -225,7 +230,7 @@ fn returned<'a>(
     let to_operation = |(uses, file): (u64, &MaterialFile)| DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
-        why: format!("{} was used {uses} times, but its line is on a page that no conversation loads", file.name()),
+        why: format!("{} was used {uses} times, but its line is on a page, which is not loaded into conversations", file.name()),
         confidence: 70,
         sources: Vec::new(),
         changes: vec![DreamChange::List { path: file.path.clone(), version: file.version }],
@@ -249,7 +254,11 @@ fn shortened(line: &OwnLine<'_>) -> Option<(DreamOperation, usize)> {
     let operation = DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
-        why: format!("the entrypoint is over its budget, and the line for {} has {} characters", file.name(), description.chars().count()),
+        why: format!(
+            "the entrypoint is over its budget, and the description of {} has {} characters",
+            file.name(),
+            description.chars().count()
+        ),
         confidence: 60,
         sources: Vec::new(),
         changes: vec![DreamChange::Write { path: file.path.clone(), version: file.version, text }],

@@ -10,7 +10,7 @@ pub(super) const HEADING: &str = "# Dream plan";
 pub(super) const FORMAT: &str = "1";
 
 const INTRODUCTION: &str = "\
-> Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next heading.
+> Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next `##` heading.
 > To change a text, edit it in its block. The diffs are for reading only.
 > Apply the plan with: memdir dream --apply FILE. One `memdir undo` reverts all of it.
 ";

@@ -204,7 +204,10 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
     Some(DreamOperation {
         action,
         reason: DreamReason::Log,
-        why: format!("lasting entries in daily logs that are not in any memory: {count}; they are copied to {name}"),
+        why: match count {
+            1 => format!("1 lasting entry in the daily logs is not in any memory; it is copied to {name}"),
+            _ => format!("{count} lasting entries in the daily logs are not in any memory; they are copied to {name}"),
+        },
         confidence: 65,
         sources,
         changes: vec![change],

@@ -67,7 +67,7 @@ pub fn operation_list(text: &str) -> Result<Vec<RawOperation>> {
     if !json.starts_with(['{', '[']) {
         return Err(Error::bad_input(
             "operations",
-            "it is not a JSON list of operations; expected {\"operations\": [{\"action\": \"archive\", \"path\": \"notes/old\", \"why\": \"…\"}]}",
+            "expected a JSON list such as {\"operations\": [{\"action\": \"archive\", \"path\": \"notes/old\", \"why\": \"…\"}]}",
         ));
     }
     // An untagged enum reports no position, so the shape is decided first.
@@ -75,7 +75,7 @@ pub fn operation_list(text: &str) -> Result<Vec<RawOperation>> {
         true => serde_json::from_str(json).map(RawList::Bare),
         false => serde_json::from_str::<WrappedList>(json).map(|list| RawList::Wrapped { operations: list.operations }),
     };
-    match parsed.map_err(|error| Error::bad_input("operations", format!("invalid list: {error}")))? {
+    match parsed.map_err(|error| Error::bad_input("operations", error.to_string()))? {
         RawList::Wrapped { operations } | RawList::Bare(operations) => Ok(operations),
     }
 }
@@ -103,7 +103,7 @@ pub fn plan_from_operations(
     let read: HashMap<&MemoryPath, Version> = read.iter().map(|(path, version)| (path, *version)).collect();
     let (mut operations, mut left_out) = (Vec::new(), Vec::new());
     for (number, raw) in (1..).zip(list) {
-        let numbered = |error: Error| Error::bad_input("operations", format!("operation {number}: {error}"));
+        let numbered = |error: Error| Error::bad_input("operations", format!("operation {number}: {}", error.command_message()));
         let (operation, stale) = to_operation(store, raw, &read).map_err(numbered)?;
         match stale {
             Some(why) => left_out.push(LeftOut { operation: operation.title(), why }),
@@ -143,7 +143,9 @@ fn without_overlaps(operations: Vec<DreamOperation>) -> (Vec<DreamOperation>, Ve
     for operation in operations {
         let owned = operation.files().find(|file| taken.contains(*file)).cloned();
         match owned {
-            Some(file) => left_out.push(LeftOut { operation: operation.title(), why: format!("another operation changes {file}") }),
+            Some(file) => {
+                left_out.push(LeftOut { operation: operation.title(), why: format!("an earlier operation already changes {file}") })
+            }
             None => {
                 taken.extend(operation.files().cloned());
                 out.push(operation);
@@ -288,7 +290,7 @@ fn with_fields_of(old: &[(Stored, Option<String>)], new: &str) -> Result<String>
         // The model reads marks in place of secrets.
         let is_lost = |finding: &SecretFinding| !new.contains(&memory.text()[finding.span.clone()]);
         if at == 0 && secrets::scan(memory.text()).iter().any(is_lost) {
-            return Err(Error::bad_input("text", format!("{path} contains a secret, which the model cannot see; edit it by hand")));
+            return Err(Error::bad_input("text", format!("{path} contains a secret, which the model cannot see; edit the memory by hand")));
         }
     }
     Ok(new)

@@ -122,7 +122,10 @@ impl<'a> Parser<'a> {
                     _ => return Err(wrong(line_number, format!("unknown field {key:?}"))),
                 }
             } else {
-                return Err(wrong(line_number, format!("expected a field such as \"- reason: …\" or a text, found {:?}", short(line))));
+                return Err(wrong(
+                    line_number,
+                    format!("expected a field such as \"- reason: …\" or a heading such as \"### text of NAME\", found {:?}", short(line)),
+                ));
             }
         }
         for change in raw {

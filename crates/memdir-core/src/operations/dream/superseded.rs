@@ -33,9 +33,9 @@ fn declared(material: &Material, now: Timestamp) -> Vec<DreamOperation> {
     let mut out = Vec::new();
     for file in &material.files {
         if let Some(new) = successions.successor(&file.path).and_then(|path| by_path.get(path)) {
-            out.push(archive(file, format!("{} supersedes it", new.name()), 95, Some(new)));
+            out.push(archive(file, format!("is superseded by {}", new.name()), 95, Some(new)));
         } else if file.validity.status == Some(MemoryStatus::Deprecated) && crate::base::time::age_days(now, file.at) >= DEPRECATED_DAYS {
-            out.push(archive(file, format!("it is deprecated and has not changed since {}", file.day()), 70, None));
+            out.push(archive(file, format!("is deprecated and has not changed since {}", file.day()), 70, None));
         }
     }
     out
@@ -46,8 +46,10 @@ pub(super) fn circles(material: &Material) -> Option<String> {
     let successions = successions(material);
     let names: Vec<&str> =
         material.files.iter().filter(|file| successions.is_circular(&file.path)).map(MaterialFile::name).take(5).collect();
-    (!names.is_empty())
-        .then(|| format!("{} supersede each other, so none of them is archived; correct their `supersedes` fields", names.join(", ")))
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("circular `supersedes` or `superseded_by` fields: {names}; these memories are not archived until you correct the fields")
+    })
 }
 
 /// Which memory replaces which, by their names in one mount.
@@ -74,7 +76,7 @@ fn archive(file: &MaterialFile, why: String, confidence: u8, source: Option<&Mat
     DreamOperation {
         action: DreamAction::Archive,
         reason: DreamReason::Superseded,
-        why: format!("{}: {why}", file.name()),
+        why: format!("{} {why}", file.name()),
         confidence,
         sources: source.map(|file| (file.path.clone(), file.version)).into_iter().collect(),
         changes: vec![to_archive(file)],

@@ -83,7 +83,7 @@ pub(super) fn check_plan(view: &dyn View, context: &Context, plan: &DreamPlan) -
                 return Err(in_operation(number, operation, format!("{path} is {how}")));
             }
         }
-        check(view, context, operation).map_err(|error| in_operation(number, operation, error.to_string()))?;
+        check(view, context, operation).map_err(|error| in_operation(number, operation, reason(&error)))?;
     }
     check_case(view, plan)
 }
@@ -104,13 +104,14 @@ fn check_case(view: &dyn View, plan: &DreamPlan) -> Result<()> {
     }
     let existing: HashMap<String, MemoryPath> =
         view.list("")?.entries.into_iter().map(|entry| (entry.path.as_str().to_lowercase(), entry.path)).collect();
-    match named
-        .into_iter()
-        .find_map(|(number, path)| Some((number, existing.get(&path.as_str().to_lowercase()).filter(|other| **other != path)?)))
-    {
+    match named.into_iter().find_map(|(number, path)| {
+        let other = existing.get(&path.as_str().to_lowercase()).filter(|other| **other != path)?;
+        Some((number, path, other))
+    }) {
         None => Ok(()),
-        Some((number, other)) => {
-            Err(in_operation(number, &plan.operations[number - 1], format!("its name differs from {other} only in case; use another name")))
+        Some((number, path, other)) => {
+            let why = format!("the name {path} differs from {other} only in case; use another name");
+            Err(in_operation(number, &plan.operations[number - 1], why))
         }
     }
 }
@@ -148,6 +149,14 @@ pub(super) fn check_share(view: &dyn View, plan: &DreamPlan, percent: u64) -> Re
             "it changes {count} of {all} memories ({needed}% of the memories or bytes), over the limit of {percent}%; remove operations, or raise the limit (on the command line: --limit {needed})"
         ),
     ))
+}
+
+/// The reason of an error, without the word for the operation that is named before it.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::BadInput { what, why } if what == "operation" => why.clone(),
+        other => other.command_message(),
+    }
 }
 
 fn in_operation(number: usize, operation: &DreamOperation, why: String) -> Error {
@@ -208,7 +217,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
 fn check_target(view: &dyn View, context: &Context, action: DreamAction, from: &MemoryPath, to: &MemoryPath) -> Result<()> {
     let prefix = |path| mounts::mount_of(view, path).map(|mount| mount.prefix.clone());
     if prefix(from) != prefix(to) {
-        return Err(Error::bad_path(to.as_str(), "it is not in the same mount as the memory"));
+        return Err(Error::bad_path(to.as_str(), format!("it is not in the same mount as {from}")));
     }
     if action == DreamAction::Move {
         check_place(view, to)?;
@@ -216,16 +225,16 @@ fn check_target(view: &dyn View, context: &Context, action: DreamAction, from: &
     }
     match mounts::file_kind(view, to) {
         FileKind::Archived if to.is_md() => view.check_writable(to),
-        _ => Err(Error::bad_path(to.as_str(), "it is not under archive/")),
+        _ => Err(Error::bad_path(to.as_str(), "it is not a Markdown file under archive/")),
     }
 }
 
 fn check_text(view: &dyn View, context: &Context, path: &MemoryPath, old: &str, new: &str) -> Result<()> {
     if new.trim().is_empty() {
-        return Err(Error::bad_input("text", format!("the text of {path} is empty; to remove a memory, archive it")));
+        return Err(Error::bad_input(format!("text of {path}"), "it is empty; to remove a memory, archive it"));
     }
     if new.contains('\0') {
-        return Err(Error::bad_input("text", format!("the text of {path} contains a NUL character")));
+        return Err(Error::bad_input(format!("text of {path}"), "it contains a NUL character"));
     }
     let limit = mounts::mount_of(view, path).map_or(limits::MEMORY_BYTES, |mount| mount.file_bytes);
     if new.len() > limit {

@@ -70,18 +70,18 @@ fn hostile_plans_are_refused_and_change_nothing() {
     absolute: plan: line 8: invalid memory name "/etc/x.md": it is an absolute path; use a name relative to the memory directory
     traversal: plan: line 8: invalid memory name "../../outside.md": it contains the component ".."; use a name without it
     traversal in archive: plan: line 8: invalid memory name "archive/../../a.md": it contains the component ".."; use a name without it
-    archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not under archive/; nothing was changed
+    archive elsewhere: plan: operation 1 (archive a): invalid memory name "trash/a.md": it is not a Markdown file under archive/; nothing was changed
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     page: plan: operation 1 (create MEMORY.page-001): invalid memory name "MEMORY.page-001.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     log: plan: operation 1 (archive logs/2026/08/2026-08-30): invalid memory name "logs/2026/08/2026-08-30.md": it is a log, and a dream plan cannot change logs; nothing was changed
     tests: plan: operation 1 (archive memory.tests): invalid memory name "memory.tests.md": it contains memory tests, not a memory; nothing was changed
-    emptied: plan: operation 1 (update a): text: the text of a.md is empty; to remove a memory, archive it; nothing was changed
-    NUL: plan: operation 1 (update a): text: the text of a.md contains a NUL character; nothing was changed
+    emptied: plan: operation 1 (update a): text of a.md is empty; to remove a memory, archive it; nothing was changed
+    NUL: plan: operation 1 (update a): text of a.md contains a NUL character; nothing was changed
     oversized: plan: operation 1 (update a): a is 5242881 bytes; the limit is 4194304; nothing was changed
     secret: plan: operation 1 (update a): line 1 contains what looks like a secret (aws-access-key); nothing was changed
-    secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name: it looks like a secret (aws-access-key); nothing was changed
+    secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name looks like a secret (aws-access-key); nothing was changed
     twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
-    wrong shape: plan: operation 1 (create no memory): operation: expected one or more `new` files, and a `page` line for each entrypoint line that they replace; nothing was changed
+    wrong shape: plan: operation 1 (create no memory): expected one or more `new` files, and a `page` line for each entrypoint line that they replace; nothing was changed
     bad version: plan: line 8: expected a version of 32 hexadecimal digits, found "123"
     no text: plan: line 8: the block "### text of a.md" is missing
     stray text: plan: line 10: the operation has a text for b.md but no `write` or `new` line for it
@@ -159,16 +159,16 @@ fn hostile_lists_of_operations_are_refused() {
         let _ = writeln!(shown, "{what}: {error}");
     }
     insta::assert_snapshot!(shown, @r#"
-    prose: operations: it is not a JSON list of operations; expected {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
-    empty: operations: it is not a JSON list of operations; expected {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
-    garbage: operations: invalid list: EOF while parsing a value at line 1 column 26
-    unknown field: operations: invalid list: unknown field `shell`, expected one of `action`, `path`, `version`, `text`, `into`, `from`, `to`, `why` at line 1 column 58
-    delete: operations: operation 1: action: "delete" is not one of create, update, merge, move, archive
+    prose: operations: expected a JSON list such as {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
+    empty: operations: expected a JSON list such as {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
+    garbage: operations: EOF while parsing a value at line 1 column 26
+    unknown field: operations: unknown field `shell`, expected one of `action`, `path`, `version`, `text`, `into`, `from`, `to`, `why` at line 1 column 58
+    delete: operations: operation 1: invalid action: "delete" is not one of create, update, merge, move, archive
     absolute: operations: operation 1: invalid memory name "/etc/passwd": it is an absolute path; use a name relative to the memory directory
     traversal: operations: operation 1: invalid memory name "../x": it contains the component ".."; use a name without it
     missing: operations: operation 1: memory "zebra" not found
-    no text: operations: operation 1: text: it is missing; update requires it
-    shrunk: operations: operation 1: text: it keeps only 5 of 63 bytes, but must keep at least half; to remove the memory, archive it
+    no text: operations: operation 1: text is missing; update requires it
+    shrunk: operations: operation 1: text keeps only 5 of 63 bytes, but must keep at least half; to remove the memory, archive it
     entrypoint: plan: operation 1 (update MEMORY): invalid memory name "MEMORY.md": it is the entrypoint or one of its pages, which memdir maintains; nothing was changed
     secret: plan: operation 1 (create k): line 1 contains what looks like a secret (aws-access-key); nothing was changed
     twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
@@ -216,7 +216,7 @@ fn other_mounts_and_endless_plans_are_refused() {
     );
     assert_eq!(
         refused(&archive(1, "a", "user/archive/a")),
-        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is not in the same mount as the memory; nothing was changed"
+        "plan: operation 1 (archive a): invalid memory name \"user/archive/a.md\": it is not in the same mount as a.md; nothing was changed"
     );
     let endless: String = (1..=1_001).map(|n| archive(n, &format!("n{n}"), &format!("archive/n{n}"))).collect();
     assert_eq!(refused(&endless), "plan: it has 1001 operations; the limit is 1000");

@@ -29,7 +29,7 @@ fn one_operation_does_not_remove_a_whole_memory() {
     let short = json!([{ "action": "merge", "into": "n1", "from": from, "text": "Everything is fine, one memory is enough for all of it.", "why": "tidy" }]);
     assert_eq!(
         refused(&memdir, short),
-        "operations: operation 1: text: it keeps only 0 of the 125 distinct words in the merged memories; a merge must keep at least half"
+        "operations: operation 1: text keeps only 0 of the 125 distinct words in the merged memories; a merge must keep at least half"
     );
     let whole: String = texts.iter().map(|(_, text)| text.as_str()).collect();
     let all = json!([{ "action": "merge", "into": "n1", "from": from, "text": whole, "why": "tidy" }]);
@@ -60,10 +60,10 @@ fn names_that_exist_are_not_created_again() {
     let (_top, memdir) = store_of([("notes/n1.md", "One fact.\n"), ("b.md", "Another fact.\n")]);
     let create = |name: &str| json!([{ "action": "create", "path": name, "text": "hello", "why": "x" }]);
     assert_eq!(planned(&memdir, create("notes/n1")), (vec![], vec!["create notes/n1: notes/n1.md already exists".to_owned()]));
-    let why = "its name differs from notes/n1.md only in case; use another name; nothing was changed";
-    assert_eq!(refused(&memdir, create("notes/N1")), format!("plan: operation 1 (create notes/N1): {why}"));
+    let why = "differs from notes/n1.md only in case; use another name; nothing was changed";
+    assert_eq!(refused(&memdir, create("notes/N1")), format!("plan: operation 1 (create notes/N1): the name notes/N1.md {why}"));
     let moved = json!([{ "action": "move", "path": "b", "to": "Notes/n1", "why": "x" }]);
-    assert_eq!(refused(&memdir, moved), format!("plan: operation 1 (move b to Notes/n1): {why}"));
+    assert_eq!(refused(&memdir, moved), format!("plan: operation 1 (move b to Notes/n1): the name Notes/n1.md {why}"));
 }
 
 #[test]
@@ -79,7 +79,11 @@ fn references_follow_what_a_model_moves() {
     ]);
     let (titles, left) = planned(&memdir, list.clone());
     assert_eq!(titles, ["archive notes/third"]);
-    assert_eq!(left, ["update notes/fourth: another operation changes notes/fourth.md"], "its reference follows with the archive");
+    assert_eq!(
+        left,
+        ["update notes/fourth: an earlier operation already changes notes/fourth.md"],
+        "its reference follows with the archive"
+    );
     let (plan, _) = memdir.plan_from_operations(&list.to_string()).unwrap();
     memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap();
     assert_eq!(
@@ -158,11 +162,11 @@ fn what_a_model_leaves_out_of_the_frontmatter_stays() {
     let changed = rule.replace("git push --force", "git pull");
     assert_eq!(
         refused(&memdir, json!([{ "action": "update", "path": "a", "text": changed }])),
-        "operations: operation 1: text: it changes the `when` field of a.md; only a person can change tripwires"
+        "operations: operation 1: text changes the `when` field of a.md; only a person can change tripwires"
     );
     assert_eq!(
         refused(&memdir, json!([{ "action": "merge", "into": "a", "from": ["c"], "text": rule }])),
-        "operations: operation 1: text: it changes the `when` field of c.md; only a person can change tripwires"
+        "operations: operation 1: text changes the `when` field of c.md; only a person can change tripwires"
     );
 }
 
@@ -182,6 +186,6 @@ fn a_model_does_not_rewrite_what_it_did_not_read() {
         json!([{ "action": "update", "path": "key", "text": "The key of the shop is [secret: aws-access-key] since May, Ada says.\n" }]);
     assert_eq!(
         refused(&memdir, marked),
-        "operations: operation 1: text: key.md contains a secret, which the model cannot see; edit it by hand"
+        "operations: operation 1: invalid text: key.md contains a secret, which the model cannot see; edit the memory by hand"
     );
 }
