@@ -4,6 +4,7 @@
 use crate::{
     base::{
         error::{Error, Result},
+        limits,
         path::{MemoryPath, strip_md},
         version::Version,
     },
@@ -124,7 +125,7 @@ fn planned(store: &dyn Store, view: &dyn View, context: &Context, names: &[(Memo
             return Err(Error::Exists { path: there.path });
         }
         if target == stored.path {
-            return Err(Error::bad_input("name", format!("the memory is already named {target}")));
+            return Err(Error::bad_input("name", format!("the memory is already named {:?}", target.name())));
         }
         write::check_new_name(context, &stored.path, &target)?;
         if !seen.insert(stored.path.clone()) {
@@ -242,7 +243,11 @@ impl References {
             }
         }
         if walk.left_out > 0 {
-            return Err(refuse(format!("{} files exceed the listing limit, so references in them would not be updated", walk.left_out)));
+            let files = if walk.left_out == 1 { "1 file".to_owned() } else { format!("{} files", walk.left_out) };
+            return Err(refuse(format!(
+                "{files} beyond the limit of {} files per mount cannot be listed, so references there would not be updated",
+                limits::WALK_FILES
+            )));
         }
         Ok(())
     }

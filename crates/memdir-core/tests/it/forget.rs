@@ -111,7 +111,7 @@ fn a_file_that_is_too_large_to_write_stays_and_is_named() {
     assert_eq!(desk.file("a.md").unwrap(), "Ada lives in (forgotten).\n");
     let left = desk.caller.memdir.find_forgettable(&phrase).unwrap().files;
     let left: Vec<(&str, Option<&str>)> = left.iter().map(|file| (file.path.as_str(), file.read_only.as_deref())).collect();
-    let why = "it is 4800016 bytes, and memdir writes at most 4194304; remove the words with an editor";
+    let why = "it is 4800016 bytes, and memdir writes at most 4194304 bytes per file; remove the words with an editor";
     assert_eq!(left, [("huge.md", Some(why))]);
 }
 

@@ -72,10 +72,10 @@ impl AnchorState {
                 format!("{source}: unchanged, now in lines {lines}")
             }
             AnchorFate::Unchanged { .. } => format!("{source}: unchanged"),
-            AnchorFate::Changed { commits: 1, .. } => format!("{source}: these lines changed in 1 commit"),
-            AnchorFate::Changed { commits, .. } => format!("{source}: these lines changed in {commits} commits"),
+            AnchorFate::Changed { commits: 1, .. } => format!("{source}: changed once since this version"),
+            AnchorFate::Changed { commits, .. } => format!("{source}: changed {commits} times since this version"),
             AnchorFate::Gone => format!("{source}: the file no longer exists"),
-            AnchorFate::Unknown => format!("{source}: not found in the project's history"),
+            AnchorFate::Unknown => format!("{source}: cannot be checked, because it is not in the project's git history"),
         }
     }
 }

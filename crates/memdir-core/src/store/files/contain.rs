@@ -314,8 +314,12 @@ impl Open<'_> {
             Ok(_) if self.root.links.fixed => {
                 format!("{link_name} is a symbolic link, and links are not followed in a repository's memories")
             }
+            // Only links that stay inside are followed, and only so many of them.
+            Ok(target) if target.starts_with(&self.root.path) && self.root.links.inside => {
+                format!("{link_name} is a symbolic link that leads to another link, which points outside the directory or in a circle")
+            }
             Ok(target) if target.starts_with(&self.root.path) => {
-                format!("{link_name} is a symbolic link; to follow links inside this directory, set `follow_links = true` for its mount")
+                format!("{link_name} is a symbolic link; to follow links within a mount, set `follow_links = true` for the mount")
             }
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
@@ -326,6 +330,7 @@ impl Open<'_> {
                      with `path = {root:?}` in memdir's config.toml"
                 )
             }
+            Err(Error::Io { source, .. }) => format!("{link_name} is a symbolic link that cannot be read: {source}"),
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
         };
         Error::bad_path(lossy(rel), why)
