@@ -206,6 +206,9 @@ impl From<InvalidName> for Error {
 /// The reason of an [`Error::BadEdit`] whose memory is not text. Its hints are others, because no text of it can be found.
 pub(crate) const NOT_UTF8: &str = "is not valid UTF-8";
 
+/// How an [`Error::Unavailable`] begins if the change may have been made: its hints do not claim that nothing was changed.
+const UNCERTAIN: &str = "cannot tell whether";
+
 /// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
@@ -236,6 +239,11 @@ impl Error {
     /// Creates an [`Error::BadInput`].
     pub fn bad_input(what: impl Into<String>, why: impl Into<String>) -> Self {
         Error::BadInput { what: what.into(), why: why.into() }
+    }
+
+    /// Creates an [`Error::Unavailable`] for a change that may have been made, with its id.
+    pub fn uncertain(change: &str, why: impl Into<String>) -> Self {
+        Error::Unavailable { what: format!("{UNCERTAIN} change {change} was made"), why: why.into() }
     }
 
     /// The code that programs switch on (`--json`, tool results).
@@ -320,6 +328,9 @@ impl Error {
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
+            Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
+                "Look for this id in the history, and repeat the change only if it is not there.".into()
+            }
             Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; resolve the cause and try again.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
@@ -370,6 +381,9 @@ impl Error {
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
+            Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
+                "look for this id with: memdir history; repeat the change only if it is not there".into()
+            }
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))

@@ -233,13 +233,13 @@ impl References {
         for folder in &walk.unlisted {
             let mount = mounts::locate(view.mounts(), folder).map(|(mount, _)| mount);
             let mount = mount.or_else(|| view.mounts().iter().find(|mount| mount.prefix == *folder));
-            let folder = if folder.is_empty() { "." } else { folder };
+            let folder = format!("{:?}", if folder.is_empty() { "." } else { folder });
+            let reason = walk.problems.iter().find(|problem| problem.what.starts_with(&format!("{folder} ")));
+            let reason = reason.map_or_else(|| format!("{folder} cannot be listed"), |problem| problem.what.clone());
             if mount.is_some_and(|mount| mount.access == Access::ReadOnly) {
-                self.notes.push(format!("{folder:?} cannot be listed, so references in it were not checked"));
+                self.notes.push(format!("{reason}, so references in it were not checked"));
             } else {
-                return Err(refuse(format!(
-                    "{folder:?} cannot be listed, so references in it would not be updated; check its permissions"
-                )));
+                return Err(refuse(format!("{reason}, so references in it would not be updated")));
             }
         }
         if walk.left_out > 0 {

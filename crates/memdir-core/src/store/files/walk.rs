@@ -213,17 +213,18 @@ impl Walker<'_> {
     /// Reports a directory with files that are not in the listing.
     fn unlisted(&mut self, rel: &[u8], what: &str) {
         self.problem(rel, what);
-        let folder = lossy(rel);
-        self.out.unlisted.push(if self.prefix.is_empty() || folder.is_empty() {
-            format!("{}{folder}", self.prefix)
-        } else {
-            format!("{}/{folder}", self.prefix)
-        });
+        self.out.unlisted.push(self.prefixed(rel));
     }
 
     fn problem(&mut self, rel: &[u8], what: &str) {
-        let name = if rel.is_empty() { ".".to_owned() } else { lossy(rel) };
+        let name = Some(self.prefixed(rel)).filter(|name| !name.is_empty()).unwrap_or_else(|| ".".to_owned());
         self.out.problems.push(Problem::whole(format!("{name:?} {what}")));
+    }
+
+    /// The name in the space of a path in the mount; empty for a root without a prefix.
+    fn prefixed(&self, rel: &[u8]) -> String {
+        let slash = if self.prefix.is_empty() || rel.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.prefix, lossy(rel))
     }
 }
 
