@@ -460,7 +460,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         severity: Warn,
         ..token(
             "kubeconfig-certificate",
-            "a client certificate in a kubeconfig, which also contains its key",
+            "a client certificate in a kubeconfig, which usually also contains its key",
             &["client-certificate-data"],
             r#"client-certificate-data["']?\s*:\s*["']?(?P<v>LS0tLS1CRUdJTi[A-Za-z0-9+/=]{40,})"#,
         )

@@ -88,7 +88,7 @@ fn no_byte_is_left_and_everything_else_stays() {
     assert_eq!(after[1..], before[..], "{after:?}");
     assert!(after[0].starts_with("forgot words in"), "{after:?}");
     let error = memdir.store().text_at(&path("people/ada.md"), old).unwrap_err();
-    assert_eq!(error.to_string(), format!("version {} of people/ada.md was forgotten and cannot be restored", old.short()));
+    assert_eq!(error.to_string(), format!("version {} of people/ada was forgotten and cannot be restored", old.short()));
     let undo = memdir.undo(&UndoTarget::Last).unwrap_err();
     assert!(undo.to_string().contains("was forgotten"), "{undo}");
     // What was not forgotten can still be undone, and a new change follows.

@@ -53,6 +53,8 @@ pub(crate) struct Place {
 
 /// Never blocks on a FIFO and never acquires a controlling terminal.
 const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// Why a FIFO, socket or device is refused.
+pub(super) const NOT_REGULAR: &str = "it is not a regular file";
 /// The maximum number of links one name may lead through.
 const LINK_HOPS: usize = 8;
 
@@ -143,7 +145,7 @@ impl Open<'_> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(fd)),
             FileType::Directory => Ok(None),
-            _ => Err(Error::bad_path(lossy(rel), "it is not a regular file")),
+            _ => Err(Error::bad_path(lossy(rel), NOT_REGULAR)),
         }
     }
 

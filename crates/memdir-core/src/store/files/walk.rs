@@ -2,7 +2,7 @@
 //! disappear meanwhile.
 
 use super::{
-    contain::{Open, is_link, lossy, special_file_system},
+    contain::{NOT_REGULAR, Open, is_link, lossy, special_file_system},
     fault,
     lock::LOCK_FILE,
 };
@@ -141,7 +141,7 @@ impl Walker<'_> {
             FileType::Symlink => {
                 self.links.insert(child);
             }
-            _ => self.problem(&child, "is not a regular file"),
+            _ => self.problem(&child, "is not a regular file and was skipped"),
         }
     }
 
@@ -202,6 +202,9 @@ impl Walker<'_> {
     /// Reports a refused name or link, without repeating the name.
     fn refused(&mut self, rel: &[u8], error: Error) {
         match error {
+            Error::BadPath { why, .. } if why == NOT_REGULAR => {
+                self.problem(rel, "is a symbolic link to something other than a regular file")
+            }
             Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {
                 Some(why) => self.problem(rel, why),
                 None => self.problem(rel, &format!("is not a valid memory name: {why}")),
