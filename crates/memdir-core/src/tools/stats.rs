@@ -33,7 +33,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     });
     let indexed = changed.as_ref().map_or_else(|| "nothing indexed yet".to_owned(), |changed| format!("index last changed {changed}"));
     let total = format!("{} and {}", counted(files, "file"), counted(chunks, "chunk"));
-    let mut text = format!("{total}, {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    let mut text = format!("{total}; {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
     if let Some(why) = caller.memdir.why_no_chats() {
         text.push_str(&format!("\nchat: {why}"));
     }
