@@ -318,7 +318,7 @@ impl Open<'_> {
             }
             // Only links that stay inside are followed, and only so many of them.
             Ok(target) if target.starts_with(&self.root.path) && self.root.links.inside => {
-                format!("{link_name} is a symbolic link that leads to another link, which points outside the directory or in a circle")
+                format!("{link_name} is a symbolic link that leads outside the directory through another link, or in a circle")
             }
             Ok(target) if target.starts_with(&self.root.path) => {
                 format!("{link_name} is a symbolic link; to follow links within a mount, set `follow_links = true` for the mount")
