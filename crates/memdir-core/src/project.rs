@@ -76,6 +76,9 @@ impl Project {
     pub fn why(&self) -> String {
         let (root, checkout) = (self.root.display(), self.checkout.display());
         match self.kind {
+            ProjectKind::Directory if !self.problems.is_empty() => {
+                format!("{root} has a `.git` file that is not trusted, so the directory itself is the project")
+            }
             ProjectKind::Directory => format!("{root} is not in a git repository, so the directory itself is the project"),
             ProjectKind::Repository => format!("{root} is a git repository"),
             ProjectKind::Worktree if self.root == self.checkout => format!("{checkout} is a worktree, and worktrees are kept separate"),
@@ -145,7 +148,7 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
         return Err("it is a symbolic link".into());
     }
     let text = read_small(dot_git)?;
-    let target = text.trim_end_matches(['\n', '\r']).strip_prefix("gitdir:").ok_or("it has no `gitdir:` line")?.trim_start();
+    let target = text.trim_end_matches(['\n', '\r']).strip_prefix("gitdir:").ok_or("it does not begin with `gitdir:`")?.trim_start();
     let git_dir = real(dir, target)?;
     if git_dir.join("commondir").is_file() {
         return worktree(dir, dot_git, &git_dir, worktrees);
@@ -170,7 +173,7 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
             Some(git_dir),
         ));
     }
-    Err(format!("{} does not point to this directory", git_dir.display()))
+    Err(format!("{} does not point back to {}", git_dir.display(), dir.display()))
 }
 
 fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) -> Result<Project, String> {

@@ -105,8 +105,7 @@ impl ChangeJob<'_> {
 
     fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
-            let why = format!("the connection was lost during the commit ({}); look for this id in the history", failure.error);
-            return Error::Unavailable { what: format!("cannot tell whether change {} was made", change.id), why };
+            return Error::uncertain(&change.id.0, format!("the connection was lost during the commit ({})", failure.error));
         }
         if failure.kind == FailureKind::Locked {
             let root = self.namespaces.first().map(|namespace| crate::space::root(&self.space.tenant, namespace));

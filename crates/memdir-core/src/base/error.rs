@@ -213,6 +213,9 @@ const NOT_IN_JOURNAL: &str = "no longer in the journal";
 /// What is too large in an [`Error::TooLarge`] about the reason of a review, which is not a memory.
 const REASON: &str = "reason";
 
+/// How an [`Error::Unavailable`] begins if the change may have been made: its hints do not claim that nothing was changed.
+const UNCERTAIN: &str = "cannot tell whether";
+
 /// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
@@ -243,6 +246,11 @@ impl Error {
     /// Creates an [`Error::BadInput`].
     pub fn bad_input(what: impl Into<String>, why: impl Into<String>) -> Self {
         Error::BadInput { what: what.into(), why: why.into() }
+    }
+
+    /// Creates an [`Error::Unavailable`] for a change that may have been made, with its id.
+    pub fn uncertain(change: &str, why: impl Into<String>) -> Self {
+        Error::Unavailable { what: format!("{UNCERTAIN} change {change} was made"), why: why.into() }
     }
 
     /// The code that programs switch on (`--json`, tool results).
@@ -332,6 +340,9 @@ impl Error {
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
             Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "List the history to find the versions that are left.".into(),
+            Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
+                "Look for this id in the history, and repeat the change only if it is not there.".into()
+            }
             Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; resolve the cause and try again.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
@@ -393,6 +404,9 @@ impl Error {
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
             Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "list changes and versions with: memdir history".into(),
+            Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
+                "look for this id with: memdir history; repeat the change only if it is not there".into()
+            }
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))

@@ -94,7 +94,7 @@ fn entries(view: &dyn View) -> Result<Vec<Entry>> {
 fn too_large(view: &dyn View, path: &MemoryPath, stored: &Stored) -> Option<String> {
     let limit = mounts::mount_of(view, path).map_or(limits::MEMORY_BYTES, |mount| mount.file_bytes);
     let size = stored.bytes.len();
-    (size > limit).then(|| format!("it is {size} bytes, and memdir writes at most {limit}; remove the words with an editor"))
+    (size > limit).then(|| format!("it is {size} bytes, and memdir writes at most {limit} bytes per file; remove the words with an editor"))
 }
 
 /// Redacts the words in all writable files, in one change, and then rewrites the history. If it is interrupted, running it again

@@ -147,8 +147,8 @@ pub fn parse(name: &str, text: &str) -> Result<ImportFile> {
         });
     }
     Err(Error::bad_input(
-        "file",
-        "unknown format; supported formats: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json or memories.json from a ChatGPT or Claude data export, a Markdown file",
+        if name.is_empty() || name == "-" { "input".to_owned() } else { format!("file {name:?}") },
+        "unknown format; supported formats: a memdir bundle, server-memory's JSONL graph, a mem0 or OpenMemory export, conversations.json from a ChatGPT or Claude data export, memories.json from a Claude data export, a Markdown file",
     ))
 }
 

@@ -143,7 +143,9 @@ pub(crate) fn check_evidence(view: &dyn View, path: &MemoryPath, old: Option<&[u
     let Some(old) = old.filter(|_| is_in_inbox(view, path)) else { return Ok(()) };
     match candidate_file::changed_evidence(old, new) {
         Some(field) => {
-            let why = format!("`{field}:` is part of the candidate's evidence; only its text, description and `when:` can be changed");
+            let why = format!(
+                "`{field}:` is part of the candidate's evidence; only the text, the description and `when:` of a candidate can be changed"
+            );
             Err(Error::ReadOnly { path: path.to_string(), why })
         }
         None => Ok(()),
@@ -183,8 +185,9 @@ pub(crate) fn rejected_path(view: &dyn View, path: &MemoryPath) -> Result<Memory
 fn accepted_bytes(stored: &Stored) -> Result<Vec<u8>> {
     let entry = InboxEntry::parse("", stored);
     if entry.changes_memory() {
-        let why = format!("it proposes a change to {:?}, which only the user can accept with: memdir inbox accept", entry.proposes);
-        return Err(Error::bad_input(format!("candidate {:?}", stored.path.name()), why));
+        let name = stored.path.name();
+        let why = format!("it proposes a change to {:?}; only the user can accept it, with: memdir inbox accept {name}", entry.proposes);
+        return Err(Error::bad_input(format!("candidate {name:?}"), why));
     }
     Ok(memory_text(stored, &entry).into_bytes())
 }
@@ -204,8 +207,8 @@ impl InboxEntry {
 /// The mount of the inbox.
 fn mount(view: &dyn View) -> Result<&MountInfo> {
     let none = || Error::Unavailable {
-        what: "inbox".into(),
-        why: "this space has no inbox, because of `--dir`, `--only` or `inbox.on = false`".into(),
+        what: "the inbox is not available".into(),
+        why: "it is excluded by `--dir`, `--only` or `inbox.on = false`".into(),
     };
     view.mounts().iter().find(|mount| mount.source == Source::Inbox).ok_or_else(none)
 }

@@ -23,7 +23,8 @@ pub(crate) fn log(store: &dyn Store, context: &Context, prefix: &str, text: &str
     let (now, zone) = (context.clock.now(), context.clock.zone());
     if !store.mounts().iter().any(|mount| mount.prefix == prefix) {
         let known: Vec<&str> = store.mounts().iter().map(|mount| mount.prefix.as_str()).filter(|known| !known.is_empty()).collect();
-        let why = format!("no mount has the prefix {prefix:?}; available: {}", known.join(", "));
+        let next = if known.is_empty() { "omit the prefix".to_owned() } else { format!("available: {}", known.join(", ")) };
+        let why = format!("no mount has the prefix {prefix:?}; {next}");
         return Err(Error::bad_input("prefix", why));
     }
     let entry = bullet(text, now, &zone).ok_or_else(|| Error::bad_input("entry", "it is empty"))?;

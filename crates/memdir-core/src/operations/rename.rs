@@ -4,6 +4,7 @@
 use crate::{
     base::{
         error::{Error, Result},
+        limits,
         path::{MemoryPath, strip_md},
         version::Version,
     },
@@ -124,7 +125,7 @@ fn planned(store: &dyn Store, view: &dyn View, context: &Context, names: &[(Memo
             return Err(Error::Exists { path: there.path });
         }
         if target == stored.path {
-            return Err(Error::bad_input("name", format!("the memory is already named {target}")));
+            return Err(Error::bad_input("name", format!("the memory is already named {:?}", target.name())));
         }
         write::check_new_name(context, &stored.path, &target)?;
         if !seen.insert(stored.path.clone()) {
@@ -232,17 +233,21 @@ impl References {
         for folder in &walk.unlisted {
             let mount = mounts::locate(view.mounts(), folder).map(|(mount, _)| mount);
             let mount = mount.or_else(|| view.mounts().iter().find(|mount| mount.prefix == *folder));
-            let folder = if folder.is_empty() { "." } else { folder };
+            let folder = format!("{:?}", if folder.is_empty() { "." } else { folder });
+            let reason = walk.problems.iter().find(|problem| problem.what.starts_with(&format!("{folder} ")));
+            let reason = reason.map_or_else(|| format!("{folder} cannot be listed"), |problem| problem.what.clone());
             if mount.is_some_and(|mount| mount.access == Access::ReadOnly) {
-                self.notes.push(format!("{folder:?} cannot be listed, so references in it were not checked"));
+                self.notes.push(format!("{reason}, so references in it were not checked"));
             } else {
-                return Err(refuse(format!(
-                    "{folder:?} cannot be listed, so references in it would not be updated; check its permissions"
-                )));
+                return Err(refuse(format!("{reason}, so references in it would not be updated")));
             }
         }
         if walk.left_out > 0 {
-            return Err(refuse(format!("{} files exceed the listing limit, so references in them would not be updated", walk.left_out)));
+            let files = if walk.left_out == 1 { "1 file".to_owned() } else { format!("{} files", walk.left_out) };
+            return Err(refuse(format!(
+                "{files} beyond the limit of {} files per mount cannot be listed, so references there would not be updated",
+                limits::WALK_FILES
+            )));
         }
         Ok(())
     }

@@ -64,7 +64,7 @@ pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<
 fn withdrawn_change(proposal: Proposal, context: &Context) -> Undone {
     let undone = proposal.to_change();
     let change = Change { verb: Verb::Undo, at: context.clock.now(), undoes: Some(undone.id.clone()), files: Vec::new(), ..undone.clone() };
-    let notes = vec![format!("Withdrew proposal {}, which had not been accepted; no memory was changed.", proposal.id)];
+    let notes = vec![format!("withdrew proposal {}, which had not been accepted; no memory was changed", proposal.id)];
     Undone { undone, change, notes }
 }
 
@@ -296,7 +296,8 @@ fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<Memory
 }
 
 fn left_note(left: &HashSet<MemoryPath>) -> String {
-    format!("skipped, because they have changed since: {}", sorted_names(left))
+    let memories = if left.len() == 1 { "1 memory that has".to_owned() } else { format!("{} memories that have", left.len()) };
+    format!("skipped {memories} changed since: {}", sorted_names(left))
 }
 
 fn sorted_names(paths: &HashSet<MemoryPath>) -> String {
@@ -316,7 +317,7 @@ fn check_whole(change: &Change, doing: &str) -> Result<()> {
     }
     if change.incomplete {
         let why = format!(
-            "change {id} also changed memories that are not accessible here or no longer in the journal; restore single memories by version from their history"
+            "change {id} also changed memories that are not accessible here or no longer in the journal; restore the other memories one by one, each to a version from its history"
         );
         return Err(Error::no_change(why));
     }

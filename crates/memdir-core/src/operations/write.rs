@@ -189,7 +189,7 @@ pub(crate) fn check_new_name(context: &Context, old: &MemoryPath, new: &MemoryPa
 
 fn refuse_name(findings: &[secrets::SecretFinding]) -> Result<()> {
     match findings.iter().find(|finding| finding.severity == SecretSeverity::Refuse) {
-        Some(finding) => Err(Error::bad_input("name", format!("it looks like a secret ({})", finding.rule))),
+        Some(finding) => Err(Error::bad_input("name", format!("it looks like a secret ({}); use another name", finding.rule))),
         None => Ok(()),
     }
 }

@@ -131,7 +131,7 @@ impl RecallExplanation {
     pub fn verdict_text(&self) -> String {
         let verdict = match self.verdict {
             RecallVerdict::Recalled => "recalled".to_owned(),
-            RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", self.missing),
+            RecallVerdict::BelowThreshold => format!("not recalled: {:.2} below the threshold", -self.features.score),
             RecallVerdict::FarBelowBest => format!("not recalled: {:.2} below the cutoff relative to the best memory", self.missing),
             RecallVerdict::NothingInCommon => "not recalled: shares no words with the message".to_owned(),
             RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),

@@ -146,7 +146,7 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
         Err(_) => problems.push(Problem::at(first, "when: invalid YAML")),
     }
     if wires.len() > limits::TRIPWIRES {
-        let what = format!("when: {} tripwires; only the first {} are used", wires.len(), limits::TRIPWIRES);
+        let what = format!("when: too many tripwires ({}); only the first {} are used", wires.len(), limits::TRIPWIRES);
         problems.push(Problem::at(wires[limits::TRIPWIRES].line, what));
         wires.truncate(limits::TRIPWIRES);
     }
@@ -253,7 +253,7 @@ impl Tripwire {
             TripwireKind::Tools => bad_glob(Glob::text(&self.pattern))
                 .or_else(|| self.pattern.contains(' ').then(|| "a tool name cannot contain a space".into())),
             TripwireKind::Path if self.pattern.split('/').any(|part| part == "..") => {
-                Some("a path with `..` is outside the project".into())
+                Some("paths are matched without `..`; write the path without it".into())
             }
             TripwireKind::Path => bad_glob(Glob::path(&self.pattern)),
         }

@@ -13,7 +13,7 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
-        mpsc,
+        mpsc::{self, RecvTimeoutError},
     },
     time::Duration,
 };
@@ -84,11 +84,14 @@ impl Meaning {
             // The search may have continued without it.
             let _ = send.send(vector);
         });
-        if started.is_err() {
+        if let Err(error) = started {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err("the embedder thread could not be started".to_owned());
+            return Err(format!("the embedder thread could not be started: {error}"));
         }
-        receive.recv_timeout(TIMEOUT).unwrap_or_else(|_| Err("the embedder did not respond in time".to_owned()))
+        receive.recv_timeout(TIMEOUT).unwrap_or_else(|error| match error {
+            RecvTimeoutError::Timeout => Err(format!("the embedder did not respond within {} ms", TIMEOUT.as_millis())),
+            RecvTimeoutError::Disconnected => Err("the embedder stopped unexpectedly".to_owned()),
+        })
     }
 }
 

@@ -55,6 +55,9 @@ pub enum WhyNot {
     Unrelated,
 }
 
+/// The filter of chats, which has an option of its own to search without it.
+const PROJECT_FILTER: &str = "The project filter";
+
 /// One sentence, followed by what would change it.
 impl fmt::Display for WhyNot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,20 +65,34 @@ impl fmt::Display for WhyNot {
             WhyNot::Returned { rank } => write!(f, "It is among the results, at rank {rank}."),
             WhyNot::Missing => f.write_str("Memory not found. List the names with `memdir list`."),
             WhyNot::NotSearched => f.write_str("It is not searched: only text files, such as Markdown, of at most 64 MB are searched."),
-            WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that filter."),
+            WhyNot::Filtered { by } if by == PROJECT_FILTER => write!(f, "{by} excludes it. Search with --all-projects."),
+            WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that condition."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
-                write!(f, "Its best lines ({lines}) score {score:.2}, below the minimum of {min_score:.2}.")?;
+                let (best, they_do) = best_lines(lines);
+                write!(f, "Its best {best} {score:.2}, below the minimum of {min_score:.2}.")?;
                 if !unshared.is_empty() {
-                    write!(f, " They do not contain: {}.", unshared.join(", "))?;
+                    write!(f, " {they_do} not contain: {}.", unshared.join(", "))?;
                 }
                 f.write_str(" Search with words that the memory contains, or with a lower --min-score.")
             }
-            WhyNot::Outranked { lines, score, rank, max_results } => write!(
-                f,
-                "Its best lines ({lines}) score {score:.2}, which is rank {rank}; only the best {max_results} results were returned. Search with a higher --max-results or with more specific words."
-            ),
+            WhyNot::Outranked { lines, score, rank, max_results } => {
+                let (best, _) = best_lines(lines);
+                let returned = if *max_results == 1 { "result was".to_owned() } else { format!("{max_results} results were") };
+                write!(
+                    f,
+                    "Its best {best} {score:.2}, which is rank {rank}; only the best {returned} returned. Search with a higher --max-results or with more specific words."
+                )
+            }
             WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
         }
+    }
+}
+
+/// The subject of a sentence about the score of these lines, and that of the next sentence.
+fn best_lines(lines: &str) -> (String, &'static str) {
+    match lines.split_once('-') {
+        Some((first, last)) if first != last => (format!("lines ({lines}) score"), "They do"),
+        _ => (format!("line ({}) scores", lines.split('-').next().unwrap_or(lines)), "It does"),
     }
 }
 
@@ -135,10 +152,10 @@ fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, source: S
         return Some(format!("The filter type:{kind}"));
     }
     if source == Source::Chat && !search.all_projects {
-        return Some("The project filter".into());
+        return Some(PROJECT_FILTER.into());
     }
     if search.since.is_some() {
-        return Some("The date filter".into());
+        return Some("The date filter (--since)".into());
     }
     (!query.without.is_empty() || !query.phrases.is_empty()).then(|| "An exact phrase or an excluded word in the query".to_owned())
 }

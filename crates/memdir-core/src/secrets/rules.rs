@@ -96,7 +96,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     token("json-web-key", "a private JSON Web Key (JWK)", &["\"kty\""], r#""kty"[ -~]*?"d"\s*:\s*"(?P<v>[A-Za-z0-9_-]{40,})""#),
     token(
         "wallet-key",
-        "a wallet private key",
+        "a private key of a cryptocurrency wallet",
         &["xprv", "rivate", "RIVATE"],
         r#"\bxprv[1-9A-HJ-NP-Za-km-z]{100,}|\b(?i:private[_ -]?key)["'`]?\s*[:=]\s*["'`]?0x[a-fA-F0-9]{64}\b"#,
     ),
@@ -359,7 +359,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     reviewed(
         token(
             "url-password",
-            "a connection string with a password",
+            "a URL with a password",
             &["://"],
             r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[!-~--[:/@'"`<>|]]*):(?P<v>[!-~--[@/'"`<>|]]{3,})@(?P<host>[A-Za-z0-9\[][!-~--[/'"`]]*)"#,
         ),
@@ -460,7 +460,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         severity: Warn,
         ..token(
             "kubeconfig-certificate",
-            "a client certificate in a kubeconfig, which also contains its key",
+            "a client certificate in a kubeconfig, which usually also contains its key",
             &["client-certificate-data"],
             r#"client-certificate-data["']?\s*:\s*["']?(?P<v>LS0tLS1CRUdJTi[A-Za-z0-9+/=]{40,})"#,
         )

@@ -24,7 +24,7 @@ impl Walk {
             .filter(|pair| pair[0].0 == pair[1].0)
             .map(|pair| {
                 Problem::whole(format!(
-                    "{:?} and {:?} differ only in case or Unicode normalization",
+                    "{:?} and {:?} differ only in case or Unicode normalization; rename one of them",
                     pair[0].1.as_str(),
                     pair[1].1.as_str()
                 ))

@@ -80,7 +80,9 @@ impl<'a> Args<'a> {
             None => Ok(Vec::new()),
             Some((_, Value::String(text))) => Ok(list_from_text(text)),
             Some((name, Value::Array(items))) => {
-                let text = |item: &Value| item.as_str().map(ToOwned::to_owned).ok_or_else(|| wrong_type(name, "a list of strings", item));
+                let not_text =
+                    |item: &Value| Error::bad_input(name, format!("it must be a list of strings, but it contains {}", type_name(item)));
+                let text = |item: &Value| item.as_str().map(ToOwned::to_owned).ok_or_else(|| not_text(item));
                 items.iter().filter(|item| !param.is_absent(item)).map(text).collect()
             }
             Some((name, value)) => Err(wrong_type(name, "a list of strings", value)),
@@ -180,13 +182,16 @@ fn list_from_text(text: &str) -> Vec<String> {
 }
 
 fn wrong_type(name: &str, expected: &str, value: &Value) -> Error {
-    let actual = match value {
-        Value::Null => "nothing",
+    Error::bad_input(name, format!("it must be {expected}, not {}", type_name(value)))
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
-    };
-    Error::bad_input(name, format!("it must be {expected}, not {actual}"))
+    }
 }

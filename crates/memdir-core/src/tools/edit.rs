@@ -4,7 +4,7 @@ use super::{
     Level, Tool, ToolContext, ToolResult,
     args::{Args, PATH_ALIASES},
     params::Param,
-    write::sentence_with_change,
+    write::{UNCHANGED, sentence_with_change},
 };
 use crate::{base::error::Result, memory::edit::Needle, operations::edit::Edit};
 use serde_json::json;
@@ -46,7 +46,10 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let edited = caller.memdir.edit(&request)?;
     let places = if edited.replaced == 1 { "1 place".to_owned() } else { format!("{} places", edited.replaced) };
-    let sentence = format!("Edited {} in {places}", edited.saved.name);
+    let sentence = match &edited.saved.change {
+        Some(_) => format!("Edited {} in {places}", edited.saved.name),
+        None => format!("{UNCHANGED} {}", edited.saved.name),
+    };
     let text = sentence_with_change(&sentence, edited.saved.change.as_ref(), &edited.saved.notes);
     Ok(ToolResult::new(json!(edited), text))
 }

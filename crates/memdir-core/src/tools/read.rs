@@ -281,7 +281,8 @@ fn listing(names: &[String], total: usize) -> (String, &'static str, Value) {
     let mut text = format!("{count}{rest}. Topics:");
     for (n, (topic, memories)) in topics.iter().enumerate() {
         if text.chars().count() > NAMES_CHARS {
-            let _ = write!(text, " and {} more topics", topics.len() - n);
+            let more = topics.len() - n;
+            let _ = write!(text, " and {more} more topic{}", if more == 1 { "" } else { "s" });
             break;
         }
         let _ = write!(text, " {topic} ({memories}),");

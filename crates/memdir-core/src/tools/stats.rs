@@ -29,10 +29,11 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let off: Vec<Source> = caller.memdir.are_chats_off().then_some(Source::Chat).into_iter().collect();
     let text = counts.iter().map(|mount| {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
-        format!("{name}: {} files, {} chunks", mount.counts.files, mount.counts.units)
+        format!("{name}: {}, {}", counted(mount.counts.files, "file"), counted(mount.counts.units, "chunk"))
     });
     let indexed = changed.as_ref().map_or_else(|| "nothing indexed yet".to_owned(), |changed| format!("index last changed {changed}"));
-    let mut text = format!("{files} files and {chunks} chunks, {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
+    let total = format!("{} and {}", counted(files, "file"), counted(chunks, "chunk"));
+    let mut text = format!("{total}; {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
     if let Some(why) = caller.memdir.why_no_chats() {
         text.push_str(&format!("\nchat: {why}"));
     }
@@ -44,6 +45,10 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         json!({ "files": files, "chunks": chunks, "lastIndexed": changed, "sources": sources, "off": off, "mounts": mounts }),
         text,
     ))
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// When the index of any mount last changed, in seconds.

@@ -74,7 +74,11 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     };
     args.reject_unknown()?;
     let saved = caller.memdir.write(&request)?;
-    let verb = if saved.created { "Saved" } else { "Updated" };
+    let verb = match (&saved.change, saved.created) {
+        (None, _) => UNCHANGED,
+        (Some(_), true) => "Saved",
+        (Some(_), false) => "Updated",
+    };
     let text = sentence_with_change(&format!("{verb} {}", saved.name), saved.change.as_ref(), &saved.notes);
     Ok(ToolResult::new(json!(saved), text))
 }
@@ -83,8 +87,11 @@ fn parse_version(text: &str) -> Result<Version> {
     text.parse().map_err(|_| Error::bad_input("expectedVersion", format!("{text:?} is not a version returned by memory_read")))
 }
 
-/// A sentence with the id of its change, followed by the notes of the operation.
+/// The verb of a write or an edit that leaves the memory as it is.
+pub(super) const UNCHANGED: &str = "Unchanged:";
+
+/// A sentence with the id of its change, if there is one, followed by the notes of the operation.
 pub(super) fn sentence_with_change(sentence: &str, change: Option<&ChangeId>, notes: &[String]) -> String {
-    let change = change.map_or_else(|| " (already up to date)".to_owned(), |change| format!(" (change {change})"));
+    let change = change.map_or_else(String::new, |change| format!(" (change {change})"));
     std::iter::once(format!("{sentence}{change}.")).chain(notes.iter().cloned()).collect::<Vec<_>>().join("\n")
 }

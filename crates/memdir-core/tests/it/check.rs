@@ -106,7 +106,7 @@ fn every_fault_is_found_with_its_place() {
     fs::write(home.dir.path().join("memory/Import.md"), format!("{TYPED}other\n")).unwrap();
     let checked = memdir.check(&Check { project: Some(&project), fix: false }).unwrap();
     insta::assert_snapshot!(lines(&checked).join("\n"), @r#"
-     CaseCollision: "Import.md" and "import.md" differ only in case or Unicode normalization
+     CaseCollision: "Import.md" and "import.md" differ only in case or Unicode normalization; rename one of them
     Import.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     MEMORY.md:1 DeadLine: links to hand.md, which does not exist
     MEMORY.md:1 LongLine: the line has 270 characters; keep a short pointer here and the details in the memory

@@ -328,7 +328,7 @@ fn a_rename_that_cannot_see_all_references_is_refused() {
     disk_full_after(None);
     assert_eq!(
         refused.to_string(),
-        "cannot rename \"deploy\": \"notes\" cannot be listed, so references in it would not be updated; check its permissions"
+        "cannot rename \"deploy\": \"notes\" cannot be listed: no storage space, so references in it would not be updated"
     );
     assert_eq!(files(), before);
     assert_eq!(memdir.rename(&path("deploy"), &path("release")).unwrap().rewritten, ["notes/b"]);
@@ -375,7 +375,7 @@ fn special_file_systems_are_skipped() {
     let walk = store.list("").unwrap();
     assert_eq!((walk.entries.len(), walk.folders.len()), (0, 0));
     let problems: Vec<&str> = walk.problems.iter().map(|problem| problem.what.as_str()).collect();
-    assert_eq!(problems, ["\".\" is on a special file system (proc) and was skipped"]);
+    assert_eq!(problems, ["\"proc\" is on a special file system (proc) and was skipped"]);
     let refused = store.get(&MemoryPath::parse("proc/version").unwrap()).unwrap_err();
     assert_eq!(refused.to_string(), "invalid memory name \"proc/version\": it is on a special file system (proc)");
 }

@@ -88,7 +88,7 @@ fn no_byte_is_left_and_everything_else_stays() {
     assert_eq!(after[1..], before[..], "{after:?}");
     assert!(after[0].starts_with("forgot words in"), "{after:?}");
     let error = memdir.store().text_at(&path("people/ada.md"), old).unwrap_err();
-    assert_eq!(error.to_string(), format!("version {} of people/ada.md was forgotten and cannot be restored", old.short()));
+    assert_eq!(error.to_string(), format!("version {} of people/ada was forgotten and cannot be restored", old.short()));
     let undo = memdir.undo(&UndoTarget::Last).unwrap_err();
     assert!(undo.to_string().contains("was forgotten"), "{undo}");
     // What was not forgotten can still be undone, and a new change follows.
@@ -111,7 +111,7 @@ fn a_file_that_is_too_large_to_write_stays_and_is_named() {
     assert_eq!(desk.file("a.md").unwrap(), "Ada lives in (forgotten).\n");
     let left = desk.caller.memdir.find_forgettable(&phrase).unwrap().files;
     let left: Vec<(&str, Option<&str>)> = left.iter().map(|file| (file.path.as_str(), file.read_only.as_deref())).collect();
-    let why = "it is 4800016 bytes, and memdir writes at most 4194304; remove the words with an editor";
+    let why = "it is 4800016 bytes, and memdir writes at most 4194304 bytes per file; remove the words with an editor";
     assert_eq!(left, [("huge.md", Some(why))]);
 }
 

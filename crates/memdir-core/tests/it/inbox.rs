@@ -361,7 +361,7 @@ fn the_evidence_of_a_candidate_cannot_be_written() {
     ] {
         let error = desk.error("memory_edit", json!({ "path": "inbox/notes/a", "old": old, "new": new }));
         assert!(
-            error.contains("is part of the candidate's evidence; only its text, description and `when:` can be changed"),
+            error.contains("is part of the candidate's evidence; only the text, the description and `when:` of a candidate can be changed"),
             "{old}: {error}"
         );
     }
@@ -420,7 +420,7 @@ fn a_candidate_about_a_rule_changes_the_rule_or_removes_it() {
     let violated = Candidate { kind: CandidateKind::Violated, when: when.as_object().cloned(), ..candidate("rules/push", "") };
     let unused = Candidate { kind: CandidateKind::Unused, ..candidate("rules/old", "") };
     assert_eq!(propose(&desk, &[violated, unused]), ["inbox/rules/old", "inbox/rules/push"]);
-    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push2" })), @r#"candidate "inbox/rules/push": it proposes a change to "rules/push", which only the user can accept with: memdir inbox accept. Correct the argument and call again."#);
+    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push2" })), @r#"candidate "inbox/rules/push": it proposes a change to "rules/push"; only the user can accept it, with: memdir inbox accept inbox/rules/push. Correct the argument and call again."#);
     let accepted = memdir.accept(&path("rules/push"), None).unwrap();
     assert_eq!((accepted.outcome, accepted.memory.as_str()), (DecisionOutcome::Changed, "rules/push"));
     assert_eq!(accepted.notes, ["the rule only holds actions until you accept it with: memdir rules accept rules/push"]);

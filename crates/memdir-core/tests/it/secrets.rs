@@ -449,7 +449,7 @@ mod verbs {
         let home = Home::new();
         let memdir = home.open();
         let refused = memdir.write(&Write::create(path(&format!("notes/{}", token())), "x\n")).unwrap_err();
-        assert_eq!(refused.to_string(), "name: it looks like a secret (github-token)");
+        assert_eq!(refused.to_string(), "name: it looks like a secret (github-token); use another name");
         assert!(!format!("{refused:?} {}", refused.hint()).contains(&token()));
         assert!(!home.dir.path().join("memory/notes").exists(), "nothing was made");
         let allowing = memdir.with_allow_list(Allow::new(&["github-token".into()], &[]).unwrap());

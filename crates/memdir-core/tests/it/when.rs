@@ -134,7 +134,7 @@ fn wires_that_can_never_fire_are_named() {
     let says = |line, pattern: &str, why: &str| (Some(line), format!("the tripwire {pattern:?} can never fire: {why}"));
     let expected = [
         says(4, "[", "it has an unclosed `[`"),
-        says(5, "../x", "a path with `..` is outside the project"),
+        says(5, "../x", "paths are matched without `..`; write the path without it"),
         says(5, "{a", "it has an unclosed `{`"),
         says(6, "--", "it has no words"),
         says(7, "a b", "a tool name cannot contain a space"),

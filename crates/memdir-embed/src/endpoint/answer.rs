@@ -19,7 +19,7 @@ pub(super) fn open_ai(bytes: &[u8], count: usize) -> Result<Vec<Vec<f32>>, Strin
     data.sort_by_key(|item| item.index);
     match data.iter().enumerate().all(|(i, item)| item.index == i) {
         true => Ok(data.into_iter().map(|item| item.embedding).collect()),
-        false => Err("the response has two vectors for one text and none for another".into()),
+        false => Err("the indexes of the vectors in the response do not match the texts".into()),
     }
 }
 

@@ -117,7 +117,7 @@ fn wrong_answers_are_errors() {
         (
             Protocol::OpenAi,
             json!({ "data": [{ "index": 0, "embedding": row(RAM_DIM) }, { "index": 0, "embedding": row(RAM_DIM) }] }),
-            "the response has two vectors for one text and none for another",
+            "the indexes of the vectors in the response do not match the texts",
         ),
         (
             Protocol::OpenAi,

@@ -178,7 +178,7 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     let id = proposed(ada.write(&Write::create(path("idea"), "An idea.\n")));
     let undone = ada.undo(&UndoTarget::Mine).unwrap();
     assert_eq!((undone.undone.id.0.as_str(), undone.change.files.len()), (id.as_str(), 0));
-    assert_eq!(undone.notes, [format!("Withdrew proposal {id}, which had not been accepted; no memory was changed.")]);
+    assert_eq!(undone.notes, [format!("withdrew proposal {id}, which had not been accepted; no memory was changed")]);
     assert!(read(&ada, "user/own").is_some(), "an older change is not undone instead");
     let id = proposed(ada.write(&Write::create(path("idea"), "An idea.\n")));
     assert_eq!(ada.undo(&UndoTarget::Own(id.clone())).unwrap().undone.id.0, id, "by its id too");

@@ -140,18 +140,18 @@ fn verify_follows_anchored_lines_through_commits() {
     put(&home, "src/db.rs", "// head\n// more\nfn open_pool() {\n    connect(12)\n}\n\nfn close() {}\n");
     commit(&home, "again");
     assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"
-    changed  src/db.rs@ae59ba4541:2-4: these lines changed in 2 commits
+    changed  src/db.rs@ae59ba4541:2-4: changed 2 times since this version
     -- stderr
     note: not verified; correct the memory, or add --force
     -- exit 1
     ");
     assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
-    source  src/db.rs@ae59ba4541:6: unchanged, now in lines 7-7
+    source  src/db.rs@ae59ba4541:6: unchanged, now in line 7
     verified close
     ");
     // A person who has looked at the changed lines says so: the memory rests on what they are now.
     assert_snapshot!(run_in(&home, "shop", &["verify", "pool", "--force"]), @"
-    changed  src/db.rs@ae59ba4541:2-4: these lines changed in 2 commits
+    changed  src/db.rs@ae59ba4541:2-4: changed 2 times since this version
     verified pool
     ");
     assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"

@@ -151,7 +151,7 @@ fn an_entrypoint_that_is_a_link_affects_only_itself() {
     symlink(home.path(".ssh/id.md"), home.path("shop/.memdir/MEMORY.md")).unwrap();
     run_in(&home, "shop", &["write", "own", "Mine."]);
     assert_snapshot!(run_in(&home, "shop", &["check"]), @r#"
-    unreadable: "MEMORY.md" is a symbolic link, and links are not followed in a repository's memories
+    unreadable: "team/MEMORY.md" is a symbolic link, and links are not followed in a repository's memories
     own.md: type: no type; set it to user, feedback, project or reference
     team/MEMORY.md: unreadable: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories
     2 files: 2 errors, 1 suggestion

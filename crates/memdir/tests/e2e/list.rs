@@ -76,7 +76,7 @@ fn files_that_cannot_be_listed_are_reported() {
     Case
     case
     -- stderr
-    note: "Case.md" and "case.md" differ only in case or Unicode normalization
+    note: "Case.md" and "case.md" differ only in case or Unicode normalization; rename one of them
     note: "bad\\name.md" is not a valid memory name: it contains a backslash; use `/` between components
     note: "etc" is a symbolic link that points outside the directory; to allow it, add `link_roots = ["/etc"]` to the `[[mounts]]` entry with `path = "[HOME]/memory"` in memdir's config.toml
     "#);

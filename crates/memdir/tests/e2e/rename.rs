@@ -210,11 +210,11 @@ fn nothing_is_renamed_if_one_of_several_cannot_be() {
     hint: to rename a topic, end both names with `/`
     -- exit 1
     "#);
-    assert_snapshot!(home.run(&["rename", "notes/", "notes/"]), @"
+    assert_snapshot!(home.run(&["rename", "notes/", "notes/"]), @r#"
     -- stderr
-    error: invalid name: the memory is already named notes/a.md
+    error: invalid name: the memory is already named "notes/a"
     -- exit 2
-    ");
+    "#);
     assert_snapshot!(home.run(&["rename", "notse/", "new/"]), @r#"
     -- stderr
     error: topic "notse/" not found

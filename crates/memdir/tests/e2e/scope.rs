@@ -216,7 +216,7 @@ fn a_hostile_git_file_does_not_open_the_memory_of_another_project() {
     fs::write(home.path("other/.git"), format!("gitdir: {}\n", home.path("shop/.git").display())).unwrap();
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     -- stderr
-    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point to this directory; [HOME]/other is treated as a separate project
+    note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point back to [HOME]/other; [HOME]/other is treated as a separate project
     ");
     assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
 }

@@ -65,7 +65,7 @@ fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
         let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
         let start = line_end;
         let Some((bytes, name)) = mark(text[at..line_end].trim_end()) else {
-            problems.push(Problem::at(lines.line_at(at), "invalid memory header; the text after it was skipped"));
+            problems.push(Problem::at(lines.line_at(at), "invalid memory header; the text up to the next header was skipped"));
             rest = next_mark(text, start);
             continue;
         };

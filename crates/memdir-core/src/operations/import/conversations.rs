@@ -44,7 +44,8 @@ fn conversations(from: &'static str, list: &[Value], parse: fn(&Value) -> Conver
     for (n, one) in list.iter().enumerate() {
         let conversation = parse(one);
         if conversation.turns.is_empty() {
-            problems.push(Problem { line: None, what: format!("conversation {} ({}) is empty", n + 1, conversation.title) });
+            let title = if conversation.title.is_empty() { String::new() } else { format!(" ({:?})", conversation.title) };
+            problems.push(Problem { line: None, what: format!("conversation {}{title} has no text and was skipped", n + 1) });
         } else {
             let parts = parts(conversation);
             let of = parts.len();
@@ -157,7 +158,7 @@ fn speaker(role: &str) -> Option<&'static str> {
 fn claude_memories(value: &Value) -> Vec<Incoming> {
     let compose = |title: &str, text: &str| {
         let fields =
-            [("name", title), ("description", "What Claude remembered, as of its data export"), ("type", "user"), ("source", "claude")];
+            [("name", title), ("description", "What Claude remembered when the data was exported"), ("type", "user"), ("source", "claude")];
         memory::compose(&fields, &format!("{}\n", text.trim()))
     };
     let own = value["conversations_memory"]

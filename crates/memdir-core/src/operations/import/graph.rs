@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Option<ImportFile> {
                 entity.1.extend(observations);
             }
             Ok(Line::Relation { from, to, relation_type }) => relations.push((from, relation_type, to)),
-            Err(_) => problems.push(Problem::at(n as u64 + 1, "the line is neither an entity nor a relation")),
+            Err(_) => problems.push(Problem::at(n as u64 + 1, "the line is neither an entity nor a relation and was skipped")),
         }
     }
     for (from, _, _) in &relations {

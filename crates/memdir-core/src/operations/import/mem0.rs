@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Option<ImportFile> {
     for (n, item) in kept {
         match fact(item) {
             Some(fact) => memories.push(memory(item, fact)),
-            None => problems.push(Problem { line: None, what: format!("item {} has no text", n + 1) }),
+            None => problems.push(Problem { line: None, what: format!("item {} has no text and was skipped", n + 1) }),
         }
     }
     let facts = memories.len() + deleted.iter().filter(|(_, item)| fact(item).is_some()).count();
@@ -47,7 +47,7 @@ fn items(text: &str) -> Option<(Vec<Value>, Vec<Problem>)> {
     for (n, line) in lines {
         match serde_json::from_str(line) {
             Ok(item) => items.push(item),
-            Err(_) => problems.push(Problem::at(n as u64 + 1, "invalid JSON")),
+            Err(_) => problems.push(Problem::at(n as u64 + 1, "invalid JSON; the line was skipped")),
         }
     }
     Some((items, problems))

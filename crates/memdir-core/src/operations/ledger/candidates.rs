@@ -46,10 +46,12 @@ fn violated(rule: &Rule, uses: &SpaceUses) -> Option<Candidate> {
     let higher = Strength::ALL.into_iter().find(|other| *other > strength)?;
     let ids: Vec<String> = wires().map(|(wire, strength)| tripwire_id(wire, strength)).collect();
     let description = format!("{} was violated {violated} times; proposed strength: {}", rule.name, higher.name());
+    let has_fired = |strength: &Strength| counts.iter().any(|(own, row)| own == strength && row.fired.max(row.violated) > 0);
+    let fired_with: Vec<&str> = Strength::ALL.into_iter().filter(has_fired).map(Strength::name).collect();
     let text = format!(
         "{} fired {fired} times with strength {}. In {violated} of these cases, the next tool call was identical.\n",
         rule.name,
-        strength.name()
+        fired_with.join(" or ")
     );
     Some(Candidate {
         kind: CandidateKind::Violated,

@@ -69,13 +69,13 @@ impl AnchorState {
         let source = &self.source;
         match &self.fate {
             AnchorFate::Unchanged { lines: Some(lines) } if !source.ends_with(&format!(":{lines}")) => {
-                format!("{source}: unchanged, now in lines {lines}")
+                format!("{source}: unchanged, now in {} {lines}", if lines.contains('-') { "lines" } else { "line" })
             }
             AnchorFate::Unchanged { .. } => format!("{source}: unchanged"),
-            AnchorFate::Changed { commits: 1, .. } => format!("{source}: these lines changed in 1 commit"),
-            AnchorFate::Changed { commits, .. } => format!("{source}: these lines changed in {commits} commits"),
+            AnchorFate::Changed { commits: 1, .. } => format!("{source}: changed once since this version"),
+            AnchorFate::Changed { commits, .. } => format!("{source}: changed {commits} times since this version"),
             AnchorFate::Gone => format!("{source}: the file no longer exists"),
-            AnchorFate::Unknown => format!("{source}: not found in the project's history"),
+            AnchorFate::Unknown => format!("{source}: cannot be checked, because it is not in the project's git history"),
         }
     }
 }
@@ -137,7 +137,11 @@ fn fate(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorFate {
         // Without lines the source is the whole file, which every difference changes.
         commits += usize::from(is_changed || lines.is_none());
     }
-    let lines = lines.filter(|_| !range.is_empty()).map(|_| format!("{}-{}", range.start + 1, range.end));
+    // As a source is written: one line has no range.
+    let lines = lines.filter(|_| !range.is_empty()).map(|_| match range.len() {
+        1 => range.end.to_string(),
+        _ => format!("{}-{}", range.start + 1, range.end),
+    });
     match commits {
         0 => AnchorFate::Unchanged { lines },
         commits => AnchorFate::Changed { commits, lines },

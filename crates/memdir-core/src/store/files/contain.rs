@@ -53,6 +53,8 @@ pub(crate) struct Place {
 
 /// Never blocks on a FIFO and never acquires a controlling terminal.
 const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+/// Why a FIFO, socket or device is refused.
+pub(super) const NOT_REGULAR: &str = "it is not a regular file";
 /// The maximum number of links one name may lead through.
 const LINK_HOPS: usize = 8;
 
@@ -143,7 +145,7 @@ impl Open<'_> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(fd)),
             FileType::Directory => Ok(None),
-            _ => Err(Error::bad_path(lossy(rel), "it is not a regular file")),
+            _ => Err(Error::bad_path(lossy(rel), NOT_REGULAR)),
         }
     }
 
@@ -314,8 +316,12 @@ impl Open<'_> {
             Ok(_) if self.root.links.fixed => {
                 format!("{link_name} is a symbolic link, and links are not followed in a repository's memories")
             }
+            // Only links that stay inside are followed, and only so many of them.
+            Ok(target) if target.starts_with(&self.root.path) && self.root.links.inside => {
+                format!("{link_name} is a symbolic link that leads outside the directory through another link, or in a circle")
+            }
             Ok(target) if target.starts_with(&self.root.path) => {
-                format!("{link_name} is a symbolic link; to follow links inside this directory, set `follow_links = true` for its mount")
+                format!("{link_name} is a symbolic link; to follow links within a mount, set `follow_links = true` for the mount")
             }
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
@@ -326,6 +332,7 @@ impl Open<'_> {
                      with `path = {root:?}` in memdir's config.toml"
                 )
             }
+            Err(Error::Io { source, .. }) => format!("{link_name} is a symbolic link that cannot be read: {source}"),
             Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
         };
         Error::bad_path(lossy(rel), why)

@@ -88,10 +88,12 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
             let (inner, outer) = if a.root.path().starts_with(b.root.path()) { (a, b) } else { (b, a) };
             let filtered = inner.rules.has_globs() || outer.rules.has_globs() || is_nested(inner, outer);
             if inner.root.path().starts_with(outer.root.path()) && !filtered {
-                return Err(Error::bad_input(
-                    "mounts",
-                    format!("{} is inside {}; mount only one of them", inner.root.path().display(), outer.root.path().display()),
-                ));
+                let (inner, outer) = (inner.root.path(), outer.root.path());
+                let why = match inner == outer {
+                    true => format!("{} is mounted twice; mount it only once", inner.display()),
+                    false => format!("{} is inside {}; mount only one of them", inner.display(), outer.display()),
+                };
+                return Err(Error::bad_input("mounts", why));
             }
         }
     }

@@ -133,7 +133,10 @@ impl MountRules {
             return Err(Error::ReadOnly { path: shown(), why: format!("the name is excluded by {by}") });
         }
         if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
-            return Err(Error::bad_path(shown(), "it is in a hidden directory, which is never listed; use a name without the dot"));
+            return Err(Error::bad_path(
+                shown(),
+                "it is in a hidden directory, which is never listed; use a directory name without a leading dot",
+            ));
         }
         Ok(())
     }

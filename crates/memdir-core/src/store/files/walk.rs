@@ -2,7 +2,7 @@
 //! disappear meanwhile.
 
 use super::{
-    contain::{Open, is_link, lossy, special_file_system},
+    contain::{NOT_REGULAR, Open, is_link, lossy, special_file_system},
     fault,
     lock::LOCK_FILE,
 };
@@ -141,7 +141,7 @@ impl Walker<'_> {
             FileType::Symlink => {
                 self.links.insert(child);
             }
-            _ => self.problem(&child, "is not a regular file"),
+            _ => self.problem(&child, "is not a regular file and was skipped"),
         }
     }
 
@@ -202,6 +202,9 @@ impl Walker<'_> {
     /// Reports a refused name or link, without repeating the name.
     fn refused(&mut self, rel: &[u8], error: Error) {
         match error {
+            Error::BadPath { why, .. } if why == NOT_REGULAR => {
+                self.problem(rel, "is a symbolic link to something other than a regular file")
+            }
             Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {
                 Some(why) => self.problem(rel, why),
                 None => self.problem(rel, &format!("is not a valid memory name: {why}")),
@@ -213,17 +216,18 @@ impl Walker<'_> {
     /// Reports a directory with files that are not in the listing.
     fn unlisted(&mut self, rel: &[u8], what: &str) {
         self.problem(rel, what);
-        let folder = lossy(rel);
-        self.out.unlisted.push(if self.prefix.is_empty() || folder.is_empty() {
-            format!("{}{folder}", self.prefix)
-        } else {
-            format!("{}/{folder}", self.prefix)
-        });
+        self.out.unlisted.push(self.prefixed(rel));
     }
 
     fn problem(&mut self, rel: &[u8], what: &str) {
-        let name = if rel.is_empty() { ".".to_owned() } else { lossy(rel) };
+        let name = Some(self.prefixed(rel)).filter(|name| !name.is_empty()).unwrap_or_else(|| ".".to_owned());
         self.out.problems.push(Problem::whole(format!("{name:?} {what}")));
+    }
+
+    /// The name in the space of a path in the mount; empty for a root without a prefix.
+    fn prefixed(&self, rel: &[u8]) -> String {
+        let slash = if self.prefix.is_empty() || rel.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.prefix, lossy(rel))
     }
 }
 

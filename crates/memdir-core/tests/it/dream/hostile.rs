@@ -79,7 +79,7 @@ fn hostile_plans_are_refused_and_change_nothing() {
     NUL: plan: operation 1 (update a): text of a.md contains a NUL character; nothing was changed
     oversized: plan: operation 1 (update a): a is 5242881 bytes; the limit is 4194304; nothing was changed
     secret: plan: operation 1 (update a): line 1 contains what looks like a secret (aws-access-key); nothing was changed
-    secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name looks like a secret (aws-access-key); nothing was changed
+    secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name looks like a secret (aws-access-key); use another name; nothing was changed
     twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
     wrong shape: plan: operation 1 (create no memory): expected one or more `new` files, and a `page` line for each entrypoint line that they replace; nothing was changed
     bad version: plan: line 8: expected a version of 32 hexadecimal digits, found "123"

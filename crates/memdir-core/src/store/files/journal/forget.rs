@@ -75,10 +75,7 @@ impl Journal {
         if count > 0 {
             let path = self.opened.as_ref().ok_or_else(not_open)?.log.path.clone();
             let _ = fs::remove_file(self.dir.join("heads"));
-            if !rewrite.save(&path)? {
-                let why = "it cannot be rewritten; check its permissions and the free disk space".into();
-                return Err(Error::Unavailable { what: path.display().to_string(), why });
-            }
+            rewrite.save(&path)?;
             self.opened = None;
             self.ready_to_write()?;
         }

@@ -140,12 +140,7 @@ impl Journal {
             self.keep_damaged(&aside)?;
         }
         let _ = std::fs::remove_file(self.dir.join("heads"));
-        if !rewrite.save(&path)? {
-            return Err(Error::Unavailable {
-                what: path.display().to_string(),
-                why: "it cannot be rewritten; check its permissions and the free disk space".into(),
-            });
-        }
+        rewrite.save(&path)?;
         self.opened = None;
         self.damage.borrow_mut().clear();
         self.ready_to_write()?;

@@ -8,7 +8,10 @@ use super::{
     texts::{self, KnownText},
     write_new,
 };
-use crate::base::{error::Result, limits};
+use crate::base::{
+    error::{Error, Result},
+    limits,
+};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs::File,
@@ -51,7 +54,12 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
     }
     // The table belongs to the old log; with its other name it would be ignored anyway.
     let _ = std::fs::remove_file(dir.join("heads"));
-    rewrite.save(&log.path)
+    match rewrite.save(&log.path) {
+        Ok(()) => Ok(true),
+        // The disk may be full; a later change tries again.
+        Err(Error::Io { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the first record to keep: the newest ones up to half of the limit, and all that are young enough, as long as the log is
@@ -202,8 +210,8 @@ impl Rewrite {
     }
 
     /// Replaces the log.
-    pub(super) fn save(&self, path: &Path) -> Result<bool> {
+    pub(super) fn save(&self, path: &Path) -> Result<()> {
         let head = head(START + self.out.len() as u64)?;
-        Ok(write_new(path, &[head.as_slice(), &self.out].concat()).is_ok())
+        write_new(path, &[head.as_slice(), &self.out].concat()).map_err(|e| Error::io("rewrite the journal", path, e))
     }
 }

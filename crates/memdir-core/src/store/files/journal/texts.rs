@@ -5,6 +5,7 @@ use super::{Draft, FileRecord, Journal, Placed, log::Log, not_open, record::Back
 use crate::base::{
     error::{Error, Result},
     limits,
+    path::strip_md,
     version::Version,
 };
 
@@ -112,7 +113,11 @@ impl Journal {
             file.depth > 0
         })?;
         if is_forgotten {
-            return Err(Error::no_change(format!("version {} of {path} was forgotten and cannot be restored", version.short())));
+            return Err(Error::no_change(format!(
+                "version {} of {} was forgotten and cannot be restored",
+                version.short(),
+                strip_md(path)
+            )));
         }
         if chain.is_empty() && !is_before {
             return Ok(None);
@@ -131,7 +136,7 @@ impl Journal {
             None if chain.is_empty() => Ok(None),
             None => Err(Error::Corrupt {
                 what: opened.log.path.display().to_string(),
-                why: format!("version {} of {path} depends on a damaged record", version.short()),
+                why: format!("version {} of {} depends on a damaged record", version.short(), strip_md(path)),
             }),
         }
     }
