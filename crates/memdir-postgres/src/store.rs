@@ -70,9 +70,11 @@ impl PostgresStore {
         self.database.read(&self.stop, &self.space.tenant, async |client| {
             let (is_unchanged, value) = send_before(caller.is_unchanged(client), work(client)).await;
             if !is_unchanged? {
-                return Err(
-                    Error::Unavailable { what: "this call".into(), why: "the permissions of the caller have changed".into() }.into()
-                );
+                return Err(Error::Unavailable {
+                    what: "this request".into(),
+                    why: "the caller's permissions have changed; try again".into(),
+                }
+                .into());
             }
             confirmation.confirm();
             value
