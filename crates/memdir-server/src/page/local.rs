@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     call::{CallLimits, CallSlots, CallerLimits},
-    http::{AccessControl, BodyBudget, Connection, HttpOptions, retry_later, text},
+    http::{AccessControl, BodyBudget, Connection, retry_later, text},
     subscriptions::Subscriptions,
     workers::WorkerPool,
 };
@@ -52,7 +52,7 @@ impl LocalPages {
             state: Arc::new(PageState { base: sessions.base().to_owned(), workers, shutdown: CancellationToken::new() }),
             sessions,
             space,
-            access: AccessControl::new(&HttpOptions::new(address), address),
+            access: AccessControl::for_own_page(address),
             slots: CallSlots::new(LIMITS),
             bodies: BodyBudget::default(),
             subscriptions: Subscriptions::new(Arc::new(move || Ok(watched.clone()))),

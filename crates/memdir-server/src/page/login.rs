@@ -69,6 +69,7 @@ async fn accept(pages: &ServerPages, connection: &Connection, headers: &HeaderMa
         // coming from another site. The page it goes to from here is from this site.
         Ok(_) => with_cookies(signed_in(), &session_cookies(token, project, headers)),
         Err(TokenRefusal::Unavailable(why)) => retry_later(StatusCode::SERVICE_UNAVAILABLE, &why),
+        Err(refusal @ TokenRefusal::RateLimited) => retry_later(StatusCode::TOO_MANY_REQUESTS, &refusal.to_string()),
         Err(refusal) => form(&format!("Cannot sign in: {refusal}.")),
     }
 }

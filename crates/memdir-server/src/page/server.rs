@@ -168,6 +168,7 @@ impl From<TokenRefusal> for Refused {
     fn from(refusal: TokenRefusal) -> Self {
         match refusal {
             TokenRefusal::Unavailable(why) => Refused::Response(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+            TokenRefusal::RateLimited => Refused::Response(retry_later(StatusCode::TOO_MANY_REQUESTS, &refusal.to_string())),
             TokenRefusal::Invalid(_) | TokenRefusal::Scope { .. } | TokenRefusal::Identity(_) => Refused::SignInAgain,
         }
     }

@@ -53,8 +53,15 @@ impl Expectation {
         let stored = memdir.store().get(&memdir.name(path))?;
         let version = stored.as_ref().map(|stored| stored.version.to_string());
         let failed = |is_header| {
-            let found = version.as_ref().map_or("does not exist".to_owned(), |version| format!("has version {version}"));
-            Problem::precondition(format!("memory {:?} {found}", path.name()), is_header)
+            let name = path.name();
+            match &version {
+                None => {
+                    let hint = "The memory may have been deleted or renamed: list the memories to find it.";
+                    Problem::precondition(format!("memory {name:?} does not exist"), is_header).with_hint(hint)
+                }
+                Some(version) if is_header => Problem::precondition(format!("memory {name:?} has version {version}"), true),
+                Some(_) => Problem::precondition(format!("the content of memory {name:?} has another SHA-256 hash"), false),
+            }
         };
         if let Some(tags) = &conditions.if_match {
             if !tags.includes(version.as_deref()) {

@@ -182,7 +182,7 @@ impl RestOperation for MoveMemory {
         method: Method::POST,
         path: "/v1/move",
         id: "move_memory",
-        summary: "Rename a memory and update all references to it",
+        summary: "Rename a memory and update the references to it",
         tool: "memory_move",
         kind: CallKind::Write,
         success: &[(StatusCode::OK, "The memory under its new name")],
