@@ -10,13 +10,13 @@ use memdir_core::{Error, Memdir, MemoryPath, Version};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What the memory must contain before the change.
+/// The content that the memory must have before the change.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Precondition {
-    /// Its content must have this hash.
+    /// The content must have this SHA-256 hash.
     ContentSha256 {
-        /// The hash, in hexadecimal digits.
+        /// The SHA-256 hash of the content, in hexadecimal digits.
         content_sha256: Sha256Hex,
     },
 }
