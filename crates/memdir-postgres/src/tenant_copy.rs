@@ -125,7 +125,7 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
                 return Ok(count);
             }
             CopyLine::End { rows } => {
-                return Err(invalid(&format!("it has {count} rows, but its last line says {rows}; export the tenant again")).into());
+                return Err(invalid(&format!("it has the wrong number of rows: {count} instead of {rows}; export the tenant again")).into());
             }
             CopyLine::MemdirTenant { .. } => {
                 return Err(invalid("it contains more than one export; split it into one file per export").into());

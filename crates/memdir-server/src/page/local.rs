@@ -82,7 +82,7 @@ pub(super) async fn guard(
     local.access.check_host_and_origin(&request)?;
     let method = request.method().clone();
     if method != Method::GET && method != Method::POST && method != Method::HEAD {
-        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"));
+        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
     }
     let path = request.uri().path();
     let Some(place) = path.strip_prefix(local.sessions.base()).and_then(|rest| rest.strip_prefix('/')) else {

@@ -63,7 +63,7 @@ pub(super) async fn enter(
     http.spend(connection.peer().ip(), 1)?;
     let method = request.method().clone();
     if method != Method::GET && method != Method::POST && method != Method::HEAD {
-        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"));
+        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
     }
     let place = request.uri().path().strip_prefix(BASE).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
     if let Some(asset) = assets::respond(place) {
