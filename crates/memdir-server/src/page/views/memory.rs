@@ -201,7 +201,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
     Ok(html! {
         section #recall {
             h2 { "What recalls this memory" }
-            @if is_pinned { p { "This memory is pinned: every message recalls it." } }
+            @if is_pinned { p { "This memory is pinned: every message recalls it, if there is room." } }
             @if !when.tripwires.is_empty() {
                 p { "These actions:" }
                 ul {
