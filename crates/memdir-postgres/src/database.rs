@@ -3,7 +3,7 @@
 //! store itself cannot wait for other plans.
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, POOL_SECS},
     hints::ChangeHints,
     leader::LeaderFinder,
     migrations::{self, APP_ROLE},
@@ -189,7 +189,7 @@ impl Database {
         let leader = LeaderFinder::new(&config, tls.clone());
         let pool = |size: usize| {
             let manager = Manager::from_connect(config.clone(), leader.clone(), ManagerConfig { recycling_method: RecyclingMethod::Fast });
-            let waits = Some(Duration::from_secs(10));
+            let waits = Some(Duration::from_secs(POOL_SECS));
             let timeouts = Timeouts { wait: waits, create: waits, recycle: waits };
             let pool = Pool::builder(manager).max_size(size.max(1)).timeouts(timeouts).runtime(PoolRuntime::Tokio1).build();
             pool.map_err(|error| Error::Unavailable { what: "the database".into(), why: error.to_string() })
@@ -216,7 +216,7 @@ impl Database {
     /// Creates a tenant, if it does not exist.
     pub fn create_tenant(&self, tenant: &str) -> Result<()> {
         if tenant.is_empty() || tenant.len() > 200 || tenant.chars().any(char::is_control) {
-            return Err(Error::bad_input("tenant", format!("{tenant:?} must have 1 to 200 bytes and no control characters")));
+            return Err(Error::bad_input("tenant", format!("{tenant:?} must be 1 to 200 bytes long, without control characters")));
         }
         self.administer(tenant, async |client| {
             client.execute(sql::ADD_TENANT, &[&tenant]).await?;
@@ -305,7 +305,7 @@ impl Database {
             let done = tokio::select! {
                 biased;
                 done = work() => done,
-                () = tokio::time::sleep(READY_LIMIT) => Err(no_answer()),
+                () = tokio::time::sleep(READY_LIMIT) => Err(no_answer(READY_LIMIT)),
                 never = self.shared.leader.watch() => match never {},
             };
             let failure = match done {
@@ -348,7 +348,7 @@ impl Database {
     pub(crate) fn block_within<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         let mut done = None;
         self.drive(limit, pin!(async { done = Some(work.await) }));
-        done.unwrap_or_else(|| Err(no_answer()))
+        done.unwrap_or_else(|| Err(no_answer(limit)))
     }
 
     /// Waits until work is done, but not longer than a limit.
@@ -436,8 +436,8 @@ impl Database {
     }
 }
 
-fn no_answer() -> Failure {
-    Failure::disconnected("no response within the time limit")
+fn no_answer(limit: Duration) -> Failure {
+    Failure::disconnected(&format!("no result within {} seconds", limit.as_secs()))
 }
 
 /// Connects with the role of the URL, without the limits of a store.

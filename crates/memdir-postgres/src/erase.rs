@@ -48,7 +48,9 @@ impl Database {
         self.administer_or_undo(tenant, is_done, async |client| {
             // First, so that changes which are being made end before the history is renamed, and later ones find no person.
             if client.query_opt(sql::LOCK_PERSON, &[&tenant, &person]).await?.is_none() {
-                return Err(Error::bad_input("person", format!("{person:?} does not exist in tenant {tenant:?}")).into());
+                let why =
+                    format!("it does not exist in tenant {tenant:?}; list the people with: memdir admin person list --tenant {tenant}");
+                return Err(Error::bad_input(format!("person {person:?}"), why).into());
             }
             erase(client, (tenant, person), &own, &erased_as, is_done).await
         })
@@ -70,7 +72,9 @@ async fn erase(
     for sql in sql::ERASE_NAMESPACES {
         removed.push(client.execute(*sql, &[&tenant, &names]).await?);
     }
-    let [changes, versions, memories, ..] = removed[1..] else { return Err(Failure::disconnected("the statements were not run")) };
+    let [changes, versions, memories, ..] = removed[1..] else {
+        return Err(Failure::disconnected("internal error: the number of erased rows is unknown"));
+    };
     // A change of several namespaces names them all.
     for (n, namespace) in names.iter().enumerate() {
         client.execute(sql::RENAME_IN_CHANGES, &[&tenant, namespace, &format!("{erased_as}/{n}")]).await?;

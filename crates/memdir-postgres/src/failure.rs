@@ -45,6 +45,9 @@ impl Failure {
     }
 }
 
+/// Seconds to wait for a connection of a pool: until one is free, or until a new one is made.
+pub(crate) const POOL_SECS: u64 = 10;
+
 /// Why a database that was never migrated cannot be used.
 pub(crate) const NO_SCHEMA: &str = "the memdir schema is missing; create it with: memdir admin migrate";
 
@@ -71,7 +74,7 @@ impl From<PoolError> for Failure {
             PoolError::Timeout(TimeoutType::Wait) => {
                 unavailable("all connections are in use; try again, or start the server with a higher --connections".into()).into()
             }
-            PoolError::Timeout(_) => Failure::disconnected("no response within the time limit"),
+            PoolError::Timeout(_) => Failure::disconnected(&format!("no connection within {POOL_SECS} seconds")),
             other => unavailable(other.to_string()).into(),
         }
     }
@@ -119,10 +122,7 @@ fn to_error(error: &tokio_postgres::Error) -> Error {
         return Error::QuotaExceeded { limit: format!("{limit} {what}") };
     }
     if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
-        return Error::Unavailable {
-            what: "the tenant".into(),
-            why: "it does not exist; create it with: memdir admin tenant add NAME".into(),
-        };
+        return unavailable("the tenant does not exist; create it with: memdir admin tenant add NAME".into());
     }
     // The role of the connections is created with the first schema of a database server.
     if db.code() == &SqlState::INVALID_PARAMETER_VALUE && db.message().starts_with("role ") {

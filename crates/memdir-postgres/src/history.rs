@@ -2,7 +2,7 @@
 
 use crate::{
     failure::Failure,
-    reads::{corrupt, get_many, version},
+    reads::{corrupt, get_many, unusable, version},
     space::{self, Space, Spot},
     sql,
 };
@@ -224,11 +224,11 @@ pub(crate) async fn size(client: &Object, space: &Space) -> Result<JournalSize, 
 pub(crate) fn to_name<T: Serialize>(value: &T) -> Result<String, Failure> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => Ok(name),
-        _ => Err(corrupt("a value has no name")),
+        _ => Err(unusable("internal error: a value cannot be stored as text".into())),
     }
 }
 
 pub(crate) fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, Failure> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
-        .map_err(|_| corrupt(&format!("it contains the unknown value {name:?}; upgrade memdir")))
+        .map_err(|_| unusable(format!("it contains the unknown value {name:?}; if a newer release wrote it, upgrade memdir")))
 }

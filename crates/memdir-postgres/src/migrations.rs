@@ -85,7 +85,7 @@ pub(crate) async fn check(client: &Client) -> Result<(), Failure> {
         )));
     }
     if works_since > wanted {
-        let why = format!("the schema has version {version}, which needs a release that supports version {works_since}; upgrade memdir");
+        let why = format!("the schema has version {version}, which is too new for this release; upgrade memdir");
         return Err(unavailable(why));
     }
     Ok(())

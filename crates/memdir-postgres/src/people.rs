@@ -245,6 +245,6 @@ pub(crate) async fn access(client: &Object, tenant: &str, person: &str) -> Resul
 async fn exists(client: &Object, sql: &str, tenant: &str, (what, name): (&str, &str)) -> Result<(), Failure> {
     match client.query_opt(sql, &[&tenant, &name]).await? {
         Some(_) => Ok(()),
-        None => Err(Error::bad_input(what, format!("{name:?} does not exist; add it first")).into()),
+        None => Err(Error::bad_input(format!("{what} {name:?}"), format!("it does not exist; add the {what} first")).into()),
     }
 }

@@ -37,7 +37,7 @@ impl Database {
     /// Sets the quotas of a tenant. A tenant over its quota keeps what it has, but cannot grow.
     pub fn set_quota(&self, tenant: &str, quota: &TenantQuota) -> Result<()> {
         let limit = |quota: Option<u64>| {
-            let too_large = || Error::bad_input("quota", "it is larger than the database can store");
+            let too_large = || Error::bad_input("quota", format!("it is too large: the maximum is {}", i64::MAX));
             quota.map(|quota| i64::try_from(quota).map_err(|_| too_large())).transpose()
         };
         let (memories, bytes) = (limit(quota.max_memories)?, limit(quota.max_bytes)?);

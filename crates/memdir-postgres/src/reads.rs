@@ -148,6 +148,10 @@ pub(crate) fn corrupt(why: &str) -> Failure {
     Error::Corrupt { what: "the database".into(), why: why.into() }.into()
 }
 
+pub(crate) fn unusable(why: String) -> Failure {
+    Error::Unavailable { what: "the database".into(), why }.into()
+}
+
 /// The stamp of a document. The sequence of its last change is used as the inode: it differs after every change.
 pub(crate) fn stamp(row: &Row) -> Result<Stamp, Failure> {
     let (size, sequence): (i64, i64) = (row.try_get("size")?, row.try_get("sequence")?);

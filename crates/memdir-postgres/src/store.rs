@@ -77,7 +77,7 @@ impl PostgresStore {
         let is_unchanged = caller.is_unchanged(client).await?;
         confirmation.set(is_unchanged);
         if !is_unchanged {
-            return Err(Error::Unavailable { what: "this call".into(), why: "the caller's permissions have changed".into() }.into());
+            return Err(Error::Unavailable { what: "this request".into(), why: "the caller's permissions have changed; try again".into() }.into());
         }
         Ok(())
     }

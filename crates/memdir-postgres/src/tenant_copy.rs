@@ -80,8 +80,8 @@ impl Database {
     pub fn import_tenant(&self, tenant: &str, mut lines: impl FnMut() -> Result<Option<String>>) -> Result<u64> {
         if self.has_tenant(tenant)? {
             return Err(Error::bad_input(
-                "tenant",
-                format!("{tenant:?} already exists; import under another name, or remove the tenant first"),
+                format!("tenant {tenant:?}"),
+                "it already exists; import under another name, or remove the existing tenant first",
             ));
         }
         let imported = self.block_within(COPY_LIMIT, async {
@@ -104,15 +104,15 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
         Ok(CopyLine::MemdirTenant { format, .. }) => {
             return Err(invalid(&format!("it has the unknown format {format}; upgrade memdir")).into());
         }
-        _ => return Err(invalid("its first line is not a tenant export header").into()),
+        _ => return Err(invalid("the first line is not a tenant export header").into()),
     }
     let (mut batch, mut count) = (Batch::default(), 0);
     loop {
-        let Some(line) = lines()? else { return Err(invalid("it is truncated: the last line is missing").into()) };
+        let Some(line) = lines()? else { return Err(invalid("it is truncated: the last line is missing; export the tenant again").into()) };
         match serde_json::from_str(&line).map_err(|error| invalid(&error.to_string()))? {
             CopyLine::Row { table, row } => {
                 let Some(table) = TABLES.into_iter().find(|known| *known == table) else {
-                    return Err(invalid(&format!("it has rows for the unknown table {table:?}")).into());
+                    return Err(invalid(&format!("it has rows for the unknown table {table:?}; upgrade memdir")).into());
                 };
                 if batch.table != table || batch.rows.len() > BATCH_BYTES {
                     batch.insert(client).await?;
@@ -125,9 +125,11 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
                 return Ok(count);
             }
             CopyLine::End { rows } => {
-                return Err(invalid(&format!("it has {count} rows, but should have {rows} according to its last line")).into());
+                return Err(invalid(&format!("it has the wrong number of rows: {count} instead of {rows}; export the tenant again")).into());
             }
-            CopyLine::MemdirTenant { .. } => return Err(invalid("it contains more than one export").into()),
+            CopyLine::MemdirTenant { .. } => {
+                return Err(invalid("it contains more than one export; split it into one file per export").into());
+            }
         }
     }
 }

@@ -64,7 +64,7 @@ pub struct ToolFilter {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CatalogError {
     /// Two groups have a tool of the same name.
-    #[error("{first} and {second} both have a tool named {name:?}; serve them separately, or omit one with --without {name}")]
+    #[error("{first} and {second} both have a tool named {name:?}; serve them separately, or omit both tools with --without {name}")]
     Duplicate {
         /// The name of the tool.
         name: &'static str,
@@ -82,7 +82,7 @@ pub enum CatalogError {
         known: String,
     },
     /// The filter excludes every tool.
-    #[error("no tools left to serve")]
+    #[error("no tools left to serve; check --tools, --without and --read-only")]
     Empty,
 }
 

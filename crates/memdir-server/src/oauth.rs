@@ -63,13 +63,15 @@ impl OAuthOptions {
     pub(crate) fn validate(&self) -> Result<(), ServeError> {
         for (name, url) in [("oauth.issuer", &self.issuer), ("oauth.resource", &self.resource)] {
             if !is_safe_url(url) || url.parse::<Uri>().is_ok_and(|uri| uri.query().is_some()) {
-                let why =
-                    format!("{name} {url:?} is not valid: use an https URL without a query; http is allowed only for loopback addresses");
+                let why = format!(
+                    "{name} {url:?} is not valid: use an https URL without credentials, query or fragment; http is allowed only for loopback addresses"
+                );
                 return Err(ServeError::OAuth(why));
             }
         }
         if [&self.read_scope, &self.write_scope].iter().any(|scope| !is_scope(scope)) {
-            let why = "oauth.read_scope and oauth.write_scope must be printable ASCII without spaces, quotes or backslashes";
+            let why =
+                "oauth.read_scope and oauth.write_scope must be non-empty printable ASCII without spaces, double quotes or backslashes";
             return Err(ServeError::OAuth(why.into()));
         }
         Ok(())
@@ -96,6 +98,9 @@ pub(crate) enum TokenRefusal {
     /// The provider's keys cannot be read at present.
     #[error("{0}")]
     Unavailable(String),
+    /// The client's address has sent too many wrong tokens.
+    #[error("too many requests from this address")]
+    RateLimited,
 }
 
 /// Verifies access tokens.
@@ -130,7 +135,7 @@ impl ResourceServer {
     pub(crate) async fn provider(&self) -> Result<Arc<IssuerMetadata>, TokenRefusal> {
         self.keys.provider().await.map_err(|failure| match failure {
             KeyFailure::Unavailable(why) => TokenRefusal::Unavailable(why),
-            KeyFailure::Unknown => TokenRefusal::Unavailable("the identity provider has no metadata".into()),
+            KeyFailure::Unknown => TokenRefusal::Unavailable("the identity provider's metadata is not available".into()),
         })
     }
 

@@ -144,7 +144,7 @@ fn the_version_of_the_schema_is_checked() {
     crate::support::query(&test.url, "insert into memdir.migrations values (99, 1)").unwrap();
     assert_eq!(connect(), Ok(()), "an additive migration of a newer release");
     crate::support::query(&test.url, "update memdir.migrations set works_since = 99 where version = 99").unwrap();
-    let why = "the database: the schema has version 99, which needs a release that supports version 99; upgrade memdir";
+    let why = "the database: the schema has version 99, which is too new for this release; upgrade memdir";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "delete from memdir.migrations").unwrap();
     let why = "the database: the schema has version 0, but this release needs version 4; upgrade the schema with: memdir admin migrate";
@@ -164,6 +164,6 @@ fn every_connection_has_limits() {
     assert_eq!(crate::support::query(&test.url, limits).unwrap().len(), 1);
     let unknown = PostgresStore::open(test.database(), "nobody", &[NamespaceMount::new("", "x")]).unwrap();
     let error = put(&unknown, "a.md", "one").unwrap_err();
-    assert_eq!(error.to_string(), "the tenant does not exist; create it with: memdir admin tenant add NAME");
+    assert_eq!(error.to_string(), "the database: the tenant does not exist; create it with: memdir admin tenant add NAME");
     assert!(unknown.list("").unwrap().entries.is_empty());
 }

@@ -102,12 +102,12 @@ fn what_does_not_exist_is_refused_and_every_change_counts_up_the_revision() {
     let Some(test) = TestDatabase::new() else { return };
     let database = test.database();
     let revision = || query(&test.url, "select revision from memdir.tenants where tenant = 'acme'").unwrap()[0][0].clone();
-    let message = |result: memdir_core::Result<()>| result.unwrap_err().to_string();
+    let message = |result: memdir_core::Result<()>| result.unwrap_err().command_message();
     assert_eq!(
         message(database.set_member(TENANT, "backend", "ada", MemberRole::Admin)),
-        "group: \"backend\" does not exist; add it first"
+        "group \"backend\" does not exist; add the group first"
     );
-    assert_eq!(message(database.add_token(TENANT, "ada", None).map(drop)), "person: \"ada\" does not exist; add it first");
+    assert_eq!(message(database.add_token(TENANT, "ada", None).map(drop)), "person \"ada\" does not exist; add the person first");
     assert!(message(database.add_person(TENANT, "../x").map(drop)).contains("not a valid directory name"));
     assert!("owner".parse::<MemberRole>().is_err());
     let mut last = revision();

@@ -96,7 +96,8 @@ fn an_erased_person_leaves_no_text_and_no_name() {
     assert_eq!(text(&shared, "deploy").as_deref(), Some("Never on Fridays"));
     assert_eq!(shared.changes(&ChangeFilter::default()).unwrap()[0].actor.name, receipt.erased_as);
     assert_eq!(database.people(TENANT).unwrap().into_keys().collect::<Vec<_>>(), ["ben"]);
-    assert_eq!(database.erase_person(TENANT, "ada", true).unwrap_err().to_string(), "person: \"ada\" does not exist in tenant \"acme\"");
+    let error = database.erase_person(TENANT, "ada", true).unwrap_err().command_message();
+    assert_eq!(error, "person \"ada\" does not exist in tenant \"acme\"; list the people with: memdir admin person list --tenant acme");
     // No row of any table has the name or the text.
     for table in [
         "people", "members", "tokens", "namespaces", "documents", "versions", "changes", "change_files", "claims", "proposals", "usage",
@@ -157,10 +158,10 @@ fn a_tenant_moves_to_another_database() {
         let mut lines = lines.iter().cloned();
         database.import_tenant(tenant, || Ok(lines.next()))
     };
-    let error = import(other.database(), TENANT, &lines).unwrap_err().to_string();
-    assert_eq!(error, "tenant: \"acme\" already exists; import under another name, or remove the tenant first");
+    let error = import(other.database(), TENANT, &lines).unwrap_err().command_message();
+    assert_eq!(error, "tenant \"acme\" already exists; import under another name, or remove the existing tenant first");
     let cut = import(other.database(), "moved", &lines[..lines.len() - 1]).unwrap_err().to_string();
-    assert_eq!(cut, "tenant export: it is truncated: the last line is missing");
+    assert_eq!(cut, "tenant export: it is truncated: the last line is missing; export the tenant again");
     assert!(!other.database().has_tenant("moved").unwrap(), "a failed import leaves nothing");
     import(other.database(), "moved", &lines).unwrap();
     let moved = PostgresStore::open(other.database(), "moved", &[NamespaceMount::new("", "people/ada")]).unwrap();

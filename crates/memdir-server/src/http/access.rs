@@ -26,9 +26,16 @@ pub(crate) struct AccessControl {
     hosts: Vec<String>,
     origins: Vec<String>,
     port: u16,
+    /// Whether this is the page of `memdir ui`, which has no options for hosts and origins.
+    is_own_page: bool,
 }
 
 impl AccessControl {
+    /// Creates the access control of the page of `memdir ui`.
+    pub(crate) fn for_own_page(address: SocketAddr) -> Self {
+        AccessControl { is_own_page: true, ..AccessControl::new(&HttpOptions::new(address), address) }
+    }
+
     pub(crate) fn new(options: &HttpOptions, address: SocketAddr) -> Self {
         let mut hosts: Vec<String> = LOOPBACK_HOSTS.map(ToOwned::to_owned).to_vec();
         if !address.ip().is_unspecified() {
@@ -43,6 +50,7 @@ impl AccessControl {
             hosts,
             origins,
             port: address.port(),
+            is_own_page: false,
         }
     }
 
@@ -51,18 +59,23 @@ impl AccessControl {
     pub(crate) fn check_host_and_origin<B>(&self, request: &Request<B>) -> Result<(), Response> {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
         let host = host.or_else(|| request.uri().authority().map(|authority| authority.as_str().to_ascii_lowercase()));
-        let Some(host) = host else { return Err(text(StatusCode::BAD_REQUEST, "missing Host header")) };
+        let Some(host) = host else { return Err(text(StatusCode::BAD_REQUEST, "missing or invalid Host header")) };
         if !self.hosts.iter().any(|allowed| *allowed == host || *allowed == without_port(&host)) {
-            return Err(text(StatusCode::FORBIDDEN, "host not allowed; start the server with --host NAME to allow it"));
+            return Err(text(StatusCode::FORBIDDEN, format!("host not allowed; {}", self.remedy("--host NAME"))));
         }
         for origin in request.headers().get_all(header::ORIGIN) {
             // A page of this server, under the allowed name that the browser used.
             let is_own = |origin: &str| origin.strip_prefix("https://") == Some(&*host);
             if !origin.to_str().is_ok_and(|origin| is_own(origin) || self.is_allowed_origin(&origin.to_ascii_lowercase())) {
-                return Err(text(StatusCode::FORBIDDEN, "origin not allowed; start the server with --origin URL to allow it"));
+                return Err(text(StatusCode::FORBIDDEN, format!("origin not allowed; {}", self.remedy("--origin URL"))));
             }
         }
         Ok(())
+    }
+
+    /// Returns what a person can do about a host or origin that is not allowed.
+    fn remedy(&self, option: &str) -> String {
+        if self.is_own_page { "open the page again with: memdir ui".into() } else { format!("start the server with {option} to allow it") }
     }
 
     fn is_allowed_origin(&self, origin: &str) -> bool {
@@ -128,6 +141,7 @@ impl AccessControl {
             TokenRefusal::Scope { .. } => StatusCode::FORBIDDEN,
             TokenRefusal::Identity(why) => return text(StatusCode::FORBIDDEN, why),
             TokenRefusal::Unavailable(why) => return retry_later(StatusCode::SERVICE_UNAVAILABLE, why),
+            TokenRefusal::RateLimited => return retry_later(StatusCode::TOO_MANY_REQUESTS, &refusal.to_string()),
         };
         let challenge = match &self.oauth {
             None => HeaderValue::from_static("Bearer"),

@@ -9,9 +9,9 @@ use axum::{
 use std::{fmt, future::Future, pin::Pin};
 
 /// The header that selects the project.
-const PROJECT: &str = "memdir-project";
+const PROJECT: &str = "Memdir-Project";
 /// The header with the names, separated by commas, that the session is narrowed to.
-const ONLY: &str = "memdir-only";
+const ONLY: &str = "Memdir-Only";
 
 /// Identifies a caller and opens its space.
 ///
@@ -82,7 +82,7 @@ pub type Authentication<'a> = Pin<Box<dyn Future<Output = Result<Option<CallerId
 pub type VerifiedAuthentication<'a> = Pin<Box<dyn Future<Output = Result<Result<CallerId, String>, String>> + Send + 'a>>;
 
 /// The message with which a call is refused whose token is not valid any more.
-pub const REVOKED: &str = "the token has been revoked or changed";
+pub const REVOKED: &str = "the token was revoked, or its permissions have changed; connect again";
 
 /// Identifies a caller and its permissions: a caller whose permissions change gets a new id. Ids are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -179,7 +179,7 @@ impl HttpEndpoint {
         match opened {
             Ok(service) if is_listed => Ok((service, Some(in_use))),
             // The caller's permissions changed while its space was opened, and the service was dropped from the list.
-            Ok(_) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "permissions changed during the request")),
+            Ok(_) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "the caller's permissions changed during the request; try again")),
             Err(refused) => {
                 // The last request that waits for this cell removes it: the list, and this function, hold it.
                 if is_listed && Arc::strong_count(&cell) == 2 {
@@ -245,10 +245,10 @@ impl HttpEndpoint {
             }
             Ok(Err(why)) => Err(text(StatusCode::FORBIDDEN, why)),
             Err(CallFailure::TimedOut | CallFailure::Cancelled) => {
-                Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot open the memory: time limit exceeded"))
+                Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot open the caller's space: time limit exceeded"))
             }
             Err(failure @ CallFailure::TooMany) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &failure.to_string())),
-            Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the memory: internal error")),
+            Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the caller's space: internal error")),
         }
     }
 
@@ -266,7 +266,8 @@ impl OpenServices {
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
             if self.spaces.len() >= MAX_OPEN_SPACES && !self.close_oldest_of_most() {
-                return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "too many callers at once"));
+                let why = format!("too many spaces in use: the maximum is {MAX_OPEN_SPACES} for all callers");
+                return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
         }
         self.clock += 1;

@@ -64,7 +64,7 @@ impl HttpMetrics {
             let _ = writeln!(text, "memdir_http_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
         }
         let name = "memdir_http_request_duration_seconds";
-        head(&mut text, name, "histogram", "Time until a response is ready, by route.");
+        head(&mut text, name, "histogram", "Time until a response is ready, in seconds, by route.");
         for (route, histogram) in &requests.latency {
             for (bound, count) in BUCKETS.iter().zip(histogram.buckets) {
                 let _ = writeln!(text, "{name}_bucket{{route=\"{route}\",le=\"{bound}\"}} {count}");
@@ -80,7 +80,7 @@ impl HttpMetrics {
         };
         gauge("memdir_calls_in_flight", "Tool calls and REST requests in progress.", gauges.calls as u64);
         gauge("memdir_open_spaces", "Memory spaces currently open.", gauges.spaces as u64);
-        gauge("memdir_draining", "Whether the server is shutting down.", u64::from(gauges.is_draining));
+        gauge("memdir_draining", "1 if the server is shutting down, otherwise 0.", u64::from(gauges.is_draining));
         if let Some(bytes) = resident_bytes() {
             gauge("process_resident_memory_bytes", "Resident memory size in bytes.", bytes);
         }

@@ -81,7 +81,7 @@ impl BearerToken {
         let text = text.trim();
         if text.len() < 16 || text.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
             return Err(ServeError::Unsafe(
-                "a token must have at least 16 ASCII characters and no spaces; create one with: openssl rand -hex 32".into(),
+                "a token must be at least 16 printable ASCII characters, without spaces; create one with: openssl rand -hex 32".into(),
             ));
         }
         Ok(BearerToken(text.to_owned()))

@@ -33,8 +33,8 @@ impl Readiness {
         let check = tokio::task::spawn_blocking(move || directory.ready());
         let answer = match timeout(Duration::from_secs(CHECK_SECS), check).await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err("the check failed".into()),
-            Err(_) => Err(format!("no answer within {CHECK_SECS} seconds")),
+            Ok(Err(_)) => Err("internal error in the readiness check".into()),
+            Err(_) => Err(format!("the readiness check did not finish within {CHECK_SECS} seconds")),
         };
         *last = Some((Stopwatch::start(), answer.clone()));
         answer

@@ -98,13 +98,14 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     let request = RestRequest::new(route, parameter, &parts, body).map_err(Problem::into_response)?;
     let (server, in_use) = (opened.server.clone(), opened.in_use);
     if server.catalog().find(route.info.tool).is_none() {
-        let why = format!("this route requires the tool {:?}, which this server does not serve", route.info.tool);
+        let why = format!("this route requires the tool {:?}, which is not served to this caller", route.info.tool);
         return Err(Problem::from_status(StatusCode::FORBIDDEN, why).into_response());
     }
     // Before the cursor is read: a change in between is then in the stream.
     let hints = if route.is_stream() { server.subscribe().await } else { None };
     let space = server.catalog().resources();
-    let space = space.ok_or_else(|| Problem::from_status(StatusCode::FORBIDDEN, "this server provides only tools").into_response())?;
+    let space = space
+        .ok_or_else(|| Problem::from_status(StatusCode::FORBIDDEN, "this server provides only tools, not the REST API").into_response())?;
     let reply = run(&server, &state, request, space).await.map_err(Problem::into_response)?;
     match hints {
         Some(hints) => {
@@ -153,7 +154,7 @@ fn find_route(parts: &Parts) -> Result<(&'static Route, String), Response> {
         if route.info.method == parts.method {
             let decoded = percent_decode_str(rest)
                 .decode_utf8()
-                .map_err(|_| Problem::invalid("the path is not valid UTF-8 after decoding").into_response())?;
+                .map_err(|_| Problem::invalid("the path is not valid UTF-8 after percent-decoding").into_response())?;
             return Ok((route, decoded.into_owned()));
         }
         allowed.push(route.info.method.as_str());
@@ -191,7 +192,7 @@ impl RestRequest {
         let key = match text_header(&parts.headers, &IDEMPOTENCY_KEY)? {
             Some(key) => {
                 if !(1..=MAX_KEY_CHARS).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {
-                    let why = format!("header {IDEMPOTENCY_KEY} must have 1 to {MAX_KEY_CHARS} ASCII characters without spaces");
+                    let why = format!("header {IDEMPOTENCY_KEY} must be 1 to {MAX_KEY_CHARS} printable ASCII characters without spaces");
                     return Err(Problem::invalid(why));
                 }
                 Some((key, request_hash(parts, &body)))
@@ -209,7 +210,8 @@ fn text_header(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>,
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let text = value.to_str().ok().filter(|_| values.next().is_none());
-    let text = text.ok_or_else(|| Problem::invalid(format!("header {name} must occur once and contain only ASCII characters")))?;
+    let text =
+        text.ok_or_else(|| Problem::invalid(format!("header {name} must occur at most once and contain only printable ASCII characters")))?;
     Ok(Some(text.to_owned()))
 }
 

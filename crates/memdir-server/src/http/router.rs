@@ -132,7 +132,7 @@ impl HttpState {
         if identified.as_ref().is_err_and(|refusal| !matches!(refusal, TokenRefusal::Unavailable(_)))
             && !self.rates.try_spend(peer.ip(), WRONG_TOKEN_COST)
         {
-            return Err(TokenRefusal::Unavailable("too many requests from this address".into()));
+            return Err(TokenRefusal::RateLimited);
         }
         identified
     }

@@ -123,7 +123,11 @@ impl McpSession {
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&ToolContext) -> CoreResult<T> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let space = self.server.catalog.resources().ok_or_else(|| ErrorData::invalid_request("this server provides only tools", None))?;
+        let space = self
+            .server
+            .catalog
+            .resources()
+            .ok_or_else(|| ErrorData::invalid_request("this server provides only tools, not resources or prompts", None))?;
         let stop = Stop::default();
         let (actor, session) = self.actor(context);
         let stop_work = stop.clone();

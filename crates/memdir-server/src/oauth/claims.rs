@@ -101,7 +101,9 @@ fn tenant(options: &OAuthOptions, claims: &Map<String, Value>) -> Result<Option<
     let Some(claim) = &options.claims.tenant else { return Ok(options.tenant.clone()) };
     match find(claims, claim).and_then(Value::as_str).filter(|tenant| !tenant.is_empty()) {
         Some(tenant) => Ok(Some(tenant.to_owned())),
-        None => Err(TokenRefusal::Identity(format!("the token does not name a tenant: the claim {claim:?} is missing"))),
+        None => {
+            Err(TokenRefusal::Identity(format!("the token does not name a tenant: the claim {claim:?} is missing, empty or not a string")))
+        }
     }
 }
 
@@ -112,8 +114,9 @@ fn person(options: &OAuthOptions, claims: &Map<String, Value>) -> Result<String,
         return Err(TokenRefusal::Identity("the identity provider has not verified your email address".into()));
     }
     let name = find(claims, claim).and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
-    name.map(str::to_owned)
-        .ok_or_else(|| TokenRefusal::Identity(format!("the token does not name a person: the claim {claim:?} is missing")))
+    name.map(str::to_owned).ok_or_else(|| {
+        TokenRefusal::Identity(format!("the token does not name a person: the claim {claim:?} is missing, empty or not a string"))
+    })
 }
 
 /// The audience is the server or its MCP endpoint, with or without a slash at the end, or one of the further ones.

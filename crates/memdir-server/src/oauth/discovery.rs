@@ -21,7 +21,7 @@ pub(super) fn read_metadata(issuer: &str) -> Result<IssuerMetadata, String> {
             Err(why) => failures.push(why),
         }
     }
-    Err(format!("cannot get the issuer's metadata: {}", failures.join("; ")))
+    Err(format!("no valid metadata found: {}", failures.join("; ")))
 }
 
 /// Returns the places of the document. A path of the issuer comes last in RFC 8414, and first in OpenID Connect.

@@ -119,7 +119,10 @@ impl IssuerKeys {
 
     /// Runs a request to the provider on a thread of its own.
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
-        self.threads.run(work).await.map_or_else(|_| Err("no thread".into()), |done| done.unwrap_or_else(|_| Err("internal error".into())))
+        self.threads
+            .run(work)
+            .await
+            .map_or_else(|_| Err("cannot start a thread".into()), |done| done.unwrap_or_else(|_| Err("internal error".into())))
     }
 
     /// Asks the issuer, unless another request did so since `seen`, or the last time is too recent.
@@ -137,7 +140,7 @@ impl IssuerKeys {
         }
         let issuer = self.issuer.clone();
         let read = self.run(move || read_keys(&issuer)).await;
-        attempts.failure = read.as_ref().err().map(|why| format!("the identity provider cannot be reached: {why}"));
+        attempts.failure = read.as_ref().err().map(|why| format!("cannot read the identity provider's keys: {why}"));
         match read {
             Ok((keys, provider)) => {
                 let set = KeySet { keys, provider: Arc::new(provider), read: Stopwatch::start() };

@@ -42,9 +42,12 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
     };
     let places = PLACES.iter().filter(|(place, _)| is_shown(place));
     let title = space.title.as_deref().or(space.selected_project.as_deref());
-    let again = if space.machine.is_some() { "Open the page again with: memdir ui" } else { "Sign in again." };
+    let (again, offline) = match space.machine.is_some() {
+        true => ("Open the page again with: memdir ui", "Open the page again with: memdir ui"),
+        false => ("Sign in again.", "Try again later."),
+    };
     let body = html! {
-        body data-base=(context.base) data-again=(again) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
+        body data-base=(context.base) data-again=(again) data-offline=(offline) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
             (SKIP_LINK)
             header.top {
                 div.brand {
@@ -191,7 +194,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
         _ => (StatusCode::BAD_REQUEST, "Request failed"),
     };
     let near: &[String] = if let Error::NotFound { near, .. } = error { near } else { &[] };
-    let message = error.to_string();
+    let message = error.command_message();
     let (first, rest) = message.split_once('\n').unwrap_or((&message, ""));
     let body = html! {
         h1 { (title) }
@@ -221,7 +224,7 @@ pub(super) fn no_session(status: StatusCode, base: Option<&str>) -> Response {
         body {
             main {
                 h1 { "No session" }
-                p { "This link was already used, has expired, or belongs to a server that has stopped." }
+                p { "The session has ended, or the link was already used, has expired or belongs to a server that has stopped." }
                 p { "Open the page again with: " code { "memdir ui" } }
             }
         }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     call::{CallLimits, CallSlots, CallerLimits},
-    http::{AccessControl, BodyBudget, Connection, HttpOptions, retry_later, text},
+    http::{AccessControl, BodyBudget, Connection, retry_later, text},
     subscriptions::Subscriptions,
     workers::WorkerPool,
 };
@@ -52,7 +52,7 @@ impl LocalPages {
             state: Arc::new(PageState { base: sessions.base().to_owned(), workers, shutdown: CancellationToken::new() }),
             sessions,
             space,
-            access: AccessControl::new(&HttpOptions::new(address), address),
+            access: AccessControl::for_own_page(address),
             slots: CallSlots::new(LIMITS),
             bodies: BodyBudget::default(),
             subscriptions: Subscriptions::new(Arc::new(move || Ok(watched.clone()))),
@@ -82,7 +82,7 @@ pub(super) async fn guard(
     local.access.check_host_and_origin(&request)?;
     let method = request.method().clone();
     if method != Method::GET && method != Method::POST && method != Method::HEAD {
-        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"));
+        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
     }
     let path = request.uri().path();
     let Some(place) = path.strip_prefix(local.sessions.base()).and_then(|rest| rest.strip_prefix('/')) else {

@@ -62,13 +62,16 @@ pub(super) async fn sign_in(
 async fn accept(pages: &ServerPages, connection: &Connection, headers: &HeaderMap, token: &str, project: &str) -> Response {
     let form = |why: &str| page(StatusCode::UNAUTHORIZED, &LoginView { why, project, has_provider: pages.has_provider() });
     if token.len() > MAX_TOKEN_BYTES {
-        return form("The token is too large for a cookie; ask for one with fewer groups.");
+        return form(&format!(
+            "The token is too large for a cookie: the maximum is {MAX_TOKEN_BYTES} bytes. Ask for a token with fewer groups."
+        ));
     }
     match pages.http.identify(token, connection.peer()).await {
         // A redirect would not send the cookie if the person comes from the identity provider: the browser still counts that as
         // coming from another site. The page it goes to from here is from this site.
         Ok(_) => with_cookies(signed_in(), &session_cookies(token, project, headers)),
         Err(TokenRefusal::Unavailable(why)) => retry_later(StatusCode::SERVICE_UNAVAILABLE, &why),
+        Err(refusal @ TokenRefusal::RateLimited) => retry_later(StatusCode::TOO_MANY_REQUESTS, &refusal.to_string()),
         Err(refusal) => form(&format!("Cannot sign in: {refusal}.")),
     }
 }
@@ -76,11 +79,12 @@ async fn accept(pages: &ServerPages, connection: &Connection, headers: &HeaderMa
 /// Goes to the identity provider.
 pub(super) async fn begin(State(pages): State<Arc<ServerPages>>, headers: HeaderMap) -> Response {
     let Some((oauth, client)) = pages.http.oauth().and_then(|oauth| Some((oauth, oauth.options.login.as_ref()?))) else {
-        return page(StatusCode::NOT_FOUND, &LoginView { why: "This server has no identity provider.", project: "", has_provider: false });
+        let why = "This server does not offer sign-in with an identity provider. Sign in with a token.";
+        return page(StatusCode::NOT_FOUND, &LoginView { why, project: "", has_provider: false });
     };
     let endpoint = match oauth.provider().await.map(|provider| provider.authorization_endpoint.clone()) {
         Ok(Some(endpoint)) => endpoint,
-        Ok(None) => return failed(&pages, "The identity provider has no sign-in page."),
+        Ok(None) => return failed(&pages, "The identity provider has no authorization endpoint. Sign in with a token."),
         Err(refusal) => return unavailable(&pages, &refusal),
     };
     let (Ok(state), Ok(verifier)) = (random_secret(), random_secret()) else {
@@ -117,7 +121,7 @@ pub(super) async fn finish(
     };
     // Otherwise a link could sign a person in as someone else.
     if !is_equal(state, query.get("state")) {
-        return failed(&pages, "The sign-in was not started in this browser.");
+        return failed(&pages, "The sign-in was not started in this browser. Try again.");
     }
     // RFC 9207: the answer is from the provider that was asked.
     if !query.get("iss").is_empty() && query.get("iss") != oauth.options.issuer {
@@ -125,7 +129,9 @@ pub(super) async fn finish(
     }
     let code = query.get("code");
     if code.is_empty() {
-        return failed(&pages, &format!("The identity provider refused the sign-in: {}.", query.get("error")));
+        let error = query.get("error");
+        let reason = if error.is_empty() { String::new() } else { format!(": {error}") };
+        return failed(&pages, &format!("The identity provider refused the sign-in{reason}."));
     }
     let response = match exchange(oauth, code, verifier).await {
         Ok(token) => accept(&pages, &connection, &headers, &token, "").await,

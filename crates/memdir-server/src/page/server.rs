@@ -63,7 +63,7 @@ pub(super) async fn enter(
     http.spend(connection.peer().ip(), 1)?;
     let method = request.method().clone();
     if method != Method::GET && method != Method::POST && method != Method::HEAD {
-        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed"));
+        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
     }
     let place = request.uri().path().strip_prefix(BASE).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
     if let Some(asset) = assets::respond(place) {
@@ -168,6 +168,7 @@ impl From<TokenRefusal> for Refused {
     fn from(refusal: TokenRefusal) -> Self {
         match refusal {
             TokenRefusal::Unavailable(why) => Refused::Response(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why)),
+            TokenRefusal::RateLimited => Refused::Response(retry_later(StatusCode::TOO_MANY_REQUESTS, &refusal.to_string())),
             TokenRefusal::Invalid(_) | TokenRefusal::Scope { .. } | TokenRefusal::Identity(_) => Refused::SignInAgain,
         }
     }

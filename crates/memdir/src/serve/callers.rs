@@ -19,7 +19,9 @@ use memdir_core::{
         store::space::{TokenIdentity, token_hash},
     },
 };
-use memdir_server::{CallerDirectory, CallerId, HttpCaller, ToolCatalog, ToolFilter, ToolGroup, VerifiedAuthentication, VerifiedToken};
+use memdir_server::{
+    CallerDirectory, CallerId, HttpCaller, REVOKED, ToolCatalog, ToolFilter, ToolGroup, VerifiedAuthentication, VerifiedToken,
+};
 use std::{
     io::Write as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -190,7 +192,7 @@ impl CallerDirectory for TokenCallers {
                 // Not locked while the space is opened, which may take long.
                 let (settings, grant) = {
                     let registry = self.registry();
-                    (registry.settings.clone(), registry.grant(id).ok_or("the token has been revoked or changed")?)
+                    (registry.settings.clone(), registry.grant(id).ok_or(REVOKED)?)
                 };
                 self.open_for_caller(&settings, &grant, caller)
             }

@@ -83,12 +83,13 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
 
 /// Says what helps if the database cannot be used.
 pub(crate) fn database_failure(error: Error) -> Failure {
-    match error {
-        Error::Unavailable { .. } => {
-            Failure::Core { error, hint: Some("check DATABASE_URL or --database, and make sure that PostgreSQL is running") }
-        }
-        other => other.into(),
-    }
+    let hint = match &error {
+        // The message has the command.
+        Error::Unavailable { why, .. } if why.contains("memdir admin") || why.contains("upgrade memdir") => "",
+        Error::Unavailable { .. } => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
+        _ => return error.into(),
+    };
+    Failure::Core { error, hint: Some(hint) }
 }
 
 /// Rejects unknown tools at the start, not at the first request of a caller.

@@ -161,7 +161,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     let typed = feed(&mut home.bare(&["install", "codex", "--server", &url, "--token-file", "-"]), b"short\n");
     insta::assert_snapshot!(home.tell(&[], typed), @"
     -- stderr
-    error: a token must have at least 16 ASCII characters and no spaces; create one with: openssl rand -hex 32
+    error: a token must be at least 16 printable ASCII characters, without spaces; create one with: openssl rand -hex 32
     hint: ask the server's operator for a token
     -- exit 2
     ");

@@ -66,13 +66,13 @@ fn invalid_options_are_rejected_at_start() {
     let home = Home::new();
     assert_snapshot!(home.run(&["mcp", "--dialect", "agent-memory,profclaw"]), @r#"
     -- stderr
-    error: agent-memory and profclaw both have a tool named "memory_search"; serve them separately, or omit one with --without memory_search
+    error: agent-memory and profclaw both have a tool named "memory_search"; serve them separately, or omit both tools with --without memory_search
     hint: see the options with: memdir mcp --help
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["mcp", "--dialect", "native,serena,openclaw"]), @r#"
     -- stderr
-    error: native and openclaw both have a tool named "memory_search"; serve them separately, or omit one with --without memory_search
+    error: native and openclaw both have a tool named "memory_search"; serve them separately, or omit both tools with --without memory_search
     hint: see the options with: memdir mcp --help
     -- exit 2
     "#);
@@ -90,7 +90,7 @@ fn invalid_options_are_rejected_at_start() {
     "#);
     assert_snapshot!(home.run(&["mcp", "--read-only", "--tools", "memory_write"]), @"
     -- stderr
-    error: no tools left to serve
+    error: no tools left to serve; check --tools, --without and --read-only
     hint: see the options with: memdir mcp --help
     -- exit 2
     ");

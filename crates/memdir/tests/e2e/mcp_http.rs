@@ -138,6 +138,14 @@ fn guessing_tokens_is_rate_limited() {
     // A request without a token guesses nothing.
     let web = Web::start_with(&home, &[], &[("MEMDIR_TOKEN", TOKEN)]);
     assert!((0..200).all(|_| web.connect().post(&[], &ping()).status == 401));
+    // The sign-in of the pages is limited in the same way.
+    let web = Web::start_with(&home, &["--page"], &[("MEMDIR_TOKEN", TOKEN)]);
+    let origin = format!("http://{}", web.address);
+    let form = [("Origin", origin.as_str()), ("Content-Type", "application/x-www-form-urlencoded")];
+    let sign_in = |_| web.connect().request("POST", "/ui/login", &form, b"token=wrong&project=").status;
+    let refused = (0..200).map(sign_in).collect::<Vec<_>>();
+    assert!(refused[..10].iter().all(|status| *status == 401), "{refused:?}");
+    assert!(refused.contains(&429) && refused.iter().all(|status| [401, 429].contains(status)), "{refused:?}");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn every_other_token_is_refused_with_the_reason() {
             json!("../bob"),
             "person: \"../bob\" is not a valid directory name; use letters, digits, `-` and `_`; ask the operator of this server to choose another claim for oauth.person_claim",
         ),
-        (json!(null), "the token does not name a person: the claim \"sub\" is missing"),
+        (json!(null), "the token does not name a person: the claim \"sub\" is missing, empty or not a string"),
     ] {
         assert_eq!(refused(&web, &with(&[("sub", sub)])), (403, String::new(), why.to_owned()));
     }
@@ -156,7 +156,7 @@ fn without_the_provider_its_tokens_are_not_refused_but_put_off() {
     let web = Web::start_bare(&home, &[]);
     let reply = ask(&web, &ada, &[], "memory_read", json!({}));
     assert_eq!((reply.status, reply.header("retry-after")), (503, Some("1")), "{reply:?}");
-    assert!(reply.body.starts_with("the identity provider cannot be reached: "), "{reply:?}");
+    assert!(reply.body.starts_with("cannot read the identity provider's keys: "), "{reply:?}");
     assert_eq!(ask(&web, &eve, &[], "memory_read", json!({})).status, 200);
 }
 
@@ -205,13 +205,13 @@ fn settings_that_would_send_tokens_in_plain_text_are_an_error() {
     };
     insta::assert_snapshot!(start("http://login.example.org", RESOURCE), @r#"
     -- stderr
-    error: oauth.issuer "http://login.example.org" is not valid: use an https URL without a query; http is allowed only for loopback addresses
+    error: oauth.issuer "http://login.example.org" is not valid: use an https URL without credentials, query or fragment; http is allowed only for loopback addresses
     hint: correct the [oauth] table with: memdir config edit
     -- exit 3
     "#);
     insta::assert_snapshot!(start("https://login.example.org", "memory.example.org"), @r#"
     -- stderr
-    error: oauth.resource "memory.example.org" is not valid: use an https URL without a query; http is allowed only for loopback addresses
+    error: oauth.resource "memory.example.org" is not valid: use an https URL without credentials, query or fragment; http is allowed only for loopback addresses
     hint: correct the [oauth] table with: memdir config edit
     -- exit 3
     "#);

@@ -254,11 +254,11 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     PUT /v1/memories/a If-Match: "x", "y" {"content":"three"}
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/b If-Match: * {"content":"three"}
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"b\" does not exist","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"b\" does not exist","hint":"The memory may have been deleted or renamed: list the memories to find it."}
     PUT /v1/memories/a If-Match: version {"content":"three"}
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a {"content":"three","precondition":{"type":"content_sha256","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}}
-      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573","hint":"Get the memory, then apply the change to its content."}
+      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" has another SHA-256 hash","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a {"content":"two","precondition":{"type":"content_sha256","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}}
       200 etag: "dc770fff53f50835f8cc957e01c0d573" {"type":"memory","path":"a.md","name":"a","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3","content_size_bytes":3,"updated_at":"[TIME]","memory_version_id":"dc770fff53f50835f8cc957e01c0d573"}
     PUT /v1/memories/a {"content":"three","precondition":{"type":"content_sha256","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3"}}
@@ -266,7 +266,7 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     POST /v1/append If-Match: "d33fb48ab5adff269ae172b29a6913ff" {"path":"a","content":"four"}
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a?expected_content_sha256=3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3
-      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e","hint":"Get the memory, then apply the change to its content."}
+      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" has another SHA-256 hash","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a If-Match: "d33fb48ab5adff269ae172b29a6913ff"
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a If-Match: *
@@ -439,7 +439,7 @@ fn a_repeated_request_is_carried_out_once_on(served: &mut MemoryServer) {
     PUT /v1/memories/none Idempotency-Key: 6 {"content":"x"}
       201 etag: "3ae7d805f6789a6402acb70ad4096a85" {"type":"memory","path":"none.md","name":"none","content_sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881","content_size_bytes":1,"updated_at":"[TIME]","memory_version_id":"3ae7d805f6789a6402acb70ad4096a85","change_id":"[6]"}
     DELETE /v1/memories/none Idempotency-Key: 
-      400 {"type":"invalid_request_error","title":"Bad Request","status":400,"detail":"header idempotency-key must have 1 to 255 ASCII characters without spaces","hint":"See /v1/openapi.json for valid requests."}
+      400 {"type":"invalid_request_error","title":"Bad Request","status":400,"detail":"header idempotency-key must be 1 to 255 printable ASCII characters without spaces","hint":"See /v1/openapi.json for valid requests."}
     "##);
     // Another process reads the keys from the journal, or from the database.
     let another = served.another();

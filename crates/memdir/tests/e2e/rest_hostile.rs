@@ -42,7 +42,7 @@ fn invalid_bodies_are_refused_with_a_reason() {
         (
             br#"{"content":"x","precondition":{"type":"content_sha256","content_sha256":"AB"}}"#,
             400,
-            "invalid body: a SHA-256 hash must have 64 lowercase hexadecimal digits at line 1 column 78",
+            "invalid body: a SHA-256 hash must be 64 lowercase hexadecimal digits at line 1 column 78",
         ),
     ];
     for (body, status, detail) in cases {

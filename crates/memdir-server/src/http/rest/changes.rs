@@ -19,7 +19,7 @@ pub(super) const DEFAULT_LIMIT: u32 = 100;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangesQuery {
-    /// `cursor` of the previous page. Default: the beginning of the history.
+    /// The value of `cursor` from the previous page. Default: the beginning of the history.
     after: Option<String>,
     /// Maximum number of changes. Default: 100.
     limit: Option<Bounded<1, 1000>>,
@@ -30,7 +30,7 @@ pub(super) struct ChangesQuery {
 pub(super) struct ChangesPage {
     /// The changes, oldest first; empty if there are no newer ones.
     data: Vec<ChangeObject>,
-    /// The place after the last of them, for `after`.
+    /// The value of `after` for the next page.
     cursor: String,
 }
 
@@ -62,20 +62,20 @@ impl RestOperation for ListChanges {
     }
 }
 
-/// Which change to undo.
+/// The change to undo.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UndoBody {
-    /// One of your changes. Default: the newest one.
+    /// The id of one of your changes. Default: your newest change.
     change_id: Option<String>,
 }
 
 /// A change that was undone.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct UndoneObject {
-    /// The change that was undone.
+    /// The id of the change that was undone.
     undone_change_id: String,
-    /// The change that did it, which can be undone in turn.
+    /// The change that undid it, which can be undone in turn.
     change: ChangeObject,
     /// Notes about the change.
     notes: Vec<String>,

@@ -10,13 +10,13 @@ use memdir_core::{Error, Memdir, MemoryPath, Version};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What the memory must contain before the change.
+/// The content that the memory must have before the change.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Precondition {
-    /// Its content must have this hash.
+    /// The content must have this SHA-256 hash.
     ContentSha256 {
-        /// The hash, in hexadecimal digits.
+        /// The SHA-256 hash of the content, in hexadecimal digits.
         content_sha256: Sha256Hex,
     },
 }
@@ -53,8 +53,15 @@ impl Expectation {
         let stored = memdir.store().get(&memdir.name(path))?;
         let version = stored.as_ref().map(|stored| stored.version.to_string());
         let failed = |is_header| {
-            let found = version.as_ref().map_or("does not exist".to_owned(), |version| format!("has version {version}"));
-            Problem::precondition(format!("memory {:?} {found}", path.name()), is_header)
+            let name = path.name();
+            match &version {
+                None => {
+                    let hint = "The memory may have been deleted or renamed: list the memories to find it.";
+                    Problem::precondition(format!("memory {name:?} does not exist"), is_header).with_hint(hint)
+                }
+                Some(version) if is_header => Problem::precondition(format!("memory {name:?} has version {version}"), true),
+                Some(_) => Problem::precondition(format!("the content of memory {name:?} has another SHA-256 hash"), false),
+            }
         };
         if let Some(tags) = &conditions.if_match {
             if !tags.includes(version.as_deref()) {

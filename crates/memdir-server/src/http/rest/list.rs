@@ -24,13 +24,13 @@ const FULL_LIMIT: u32 = 20;
 pub(super) struct ListQuery {
     /// Only memories below this folder; ends with `/`. Default: all.
     path_prefix: Option<String>,
-    /// 0: all memories below the prefix. 1: the memories directly below it, and one entry for each folder. Default: 0.
+    /// Depth of the list. 0: all memories below the prefix. 1: the memories directly below it, and one entry for each folder. Default: 0.
     depth: Option<Bounded<0, 1>>,
-    /// `full` adds the content. Default: `basic`.
+    /// Fields of each memory: `full` includes the content. Default: `basic`.
     view: Option<ListView>,
     /// Maximum number of entries; at most 20 with `view=full`. Default: the maximum.
     limit: Option<Bounded<1, BASIC_LIMIT>>,
-    /// `next_page` of the previous page.
+    /// The value of `next_page` from the previous page. Default: the first page.
     page: Option<String>,
 }
 
@@ -41,12 +41,12 @@ enum ListView {
     Full,
 }
 
-/// A page of a list.
+/// A page of a list of memories.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct MemoryPage {
     /// The entries, sorted by path.
     data: Vec<ListEntry>,
-    /// The page after this one, for `page`; null at the end.
+    /// The value of `page` for the next page; null on the last page.
     next_page: Option<String>,
 }
 
@@ -63,7 +63,7 @@ struct PrefixObject {
     /// Always `memory_prefix`.
     #[serde(rename = "type")]
     kind: PrefixType,
-    /// The folder, for `path_prefix`.
+    /// The path of the folder, for `path_prefix`.
     path: String,
 }
 

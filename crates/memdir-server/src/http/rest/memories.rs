@@ -47,12 +47,12 @@ impl RestOperation for GetMemory {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PutMemoryBody {
-    /// The whole content.
+    /// The whole new content.
     content: String,
-    /// How `content` is encoded.
+    /// The encoding of `content`.
     #[serde(default)]
     content_encoding: ContentEncoding,
-    /// What the memory must contain before the change.
+    /// The content that the memory must have before the change.
     precondition: Option<Precondition>,
 }
 
@@ -107,11 +107,11 @@ fn unchanged(memdir: &Memdir, path: &MemoryPath, bytes: &[u8], problem: Problem)
     }
 }
 
-/// A text for a memory.
+/// A text to append to a memory.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AppendBody {
-    /// The memory; it is created if it does not exist.
+    /// The name of the memory, which is created if it does not exist.
     path: String,
     /// The text to append, as whole lines.
     content: String,
@@ -157,9 +157,9 @@ impl RestOperation for AppendMemory {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MoveBody {
-    /// The memory.
+    /// The current name of the memory.
     from: String,
-    /// Its new name.
+    /// The new name of the memory.
     to: String,
 }
 
@@ -169,9 +169,9 @@ pub(super) struct MovedObject {
     /// The memory under its new name.
     #[serde(flatten)]
     memory: MemoryObject,
-    /// The memories whose references to it were rewritten.
+    /// The names of the memories whose references to it were updated.
     rewritten: Vec<String>,
-    /// Read-only memories that refer to it, which still have the old name.
+    /// The names of the read-only memories that still refer to it by its old name.
     skipped: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ impl RestOperation for MoveMemory {
         method: Method::POST,
         path: "/v1/move",
         id: "move_memory",
-        summary: "Rename a memory and update all references to it",
+        summary: "Rename a memory and update the references to it",
         tool: "memory_move",
         kind: CallKind::Write,
         success: &[(StatusCode::OK, "The memory under its new name")],
@@ -216,7 +216,7 @@ impl RestOperation for MoveMemory {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeleteQuery {
-    /// The hash that its content must have.
+    /// The SHA-256 hash that the content must have, in hexadecimal digits.
     expected_content_sha256: Option<Sha256Hex>,
 }
 
@@ -226,11 +226,11 @@ pub(super) struct DeletedObject {
     /// Always `memory_deleted`.
     #[serde(rename = "type")]
     kind: DeletedType,
-    /// Its path.
+    /// The path of the deleted memory.
     path: String,
-    /// The change, for undo.
+    /// The id of the change, for undo.
     change_id: String,
-    /// The version that was deleted.
+    /// The id of the deleted version.
     memory_version_id: Option<String>,
     /// Notes about the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

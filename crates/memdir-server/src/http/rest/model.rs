@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// How the bytes of a memory are written in JSON.
+/// The encoding of the content of a memory in JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum ContentEncoding {
-    /// As text.
+    /// Plain text.
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
-    /// In Base64, for bytes that are not UTF-8.
+    /// Base64, for content that is not valid UTF-8.
     #[serde(rename = "base64")]
     Base64,
 }
@@ -29,27 +29,27 @@ pub(crate) struct MemoryObject {
     pub(crate) path: String,
     /// The name: the path without `.md`. Every request accepts both.
     pub(crate) name: String,
-    /// The content. Absent in lists with `view=basic` and in answers to changes.
+    /// The content. Absent in lists with `view=basic` and in responses to changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
-    /// How `content` is encoded.
+    /// The encoding of `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content_encoding: Option<ContentEncoding>,
     /// The SHA-256 hash of the content, in hexadecimal digits.
     pub(crate) content_sha256: String,
     /// The size of the content in bytes.
     pub(crate) content_size_bytes: u64,
-    /// The date in the frontmatter, if it has one. The time of the first version is in `/v1/memory_versions`.
+    /// The creation date in the frontmatter, if there is one. The time of the first version is in `/v1/memory_versions`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) created_at: Option<String>,
-    /// When the content last changed.
+    /// The time of the last change to the content.
     pub(crate) updated_at: String,
-    /// The version, which is also the entity tag.
+    /// The id of the version, which is also the entity tag.
     pub(crate) memory_version_id: String,
-    /// The change that a request made; absent if it changed nothing.
+    /// The id of the change that the request made; absent if it changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) change_id: Option<String>,
-    /// Notes about a change.
+    /// Notes about the change that the request made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }
@@ -110,7 +110,7 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a change did to a memory.
+/// The effect of a change on a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VersionOperation {
@@ -129,12 +129,12 @@ impl VersionOperation {
     }
 }
 
-/// Who made a change.
+/// The person or program that made a change.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ActorObject {
-    /// A person or a program.
+    /// The name of the person or program.
     pub(crate) name: String,
-    /// The conversation or connection, if it is known.
+    /// The id of the conversation or connection, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
 }
@@ -151,20 +151,20 @@ pub(crate) struct VersionObject {
     /// Always `memory_version`.
     #[serde(rename = "type")]
     pub(crate) kind: VersionType,
-    /// The version; null if the memory was deleted.
+    /// The id of the version; null if the memory was deleted.
     pub(crate) memory_version_id: Option<String>,
-    /// The path that the memory had then.
+    /// The path of the memory at that time.
     pub(crate) path: String,
-    /// What happened to the memory.
+    /// The effect of the change on the memory.
     pub(crate) operation: VersionOperation,
-    /// When.
+    /// The time of the change.
     pub(crate) created_at: String,
-    /// Who.
+    /// The person or program that made the change.
     pub(crate) created_by: ActorObject,
-    /// The reviewer who accepted it, if it was proposed.
+    /// The name of the reviewer who accepted the change, if it was proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reviewed_by: Option<String>,
-    /// The change, for undo.
+    /// The id of the change, for undo.
     pub(crate) change_id: String,
 }
 
@@ -189,27 +189,27 @@ impl From<&MemoryVersion> for VersionObject {
     }
 }
 
-/// A change of one or several memories.
+/// A change to one or more memories.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ChangeObject {
     /// Always `change`.
     #[serde(rename = "type")]
     pub(crate) kind: ChangeType,
-    /// The id, for undo.
+    /// The id of the change, for undo.
     pub(crate) id: String,
-    /// What was done: `write`, `append`, `edit`, `rename`, `delete`, `undo`, …
+    /// The kind of change: `write`, `append`, `edit`, `rename`, `delete`, `undo`, …
     pub(crate) verb: String,
-    /// When.
+    /// The time of the change.
     pub(crate) created_at: String,
-    /// Who.
+    /// The person or program that made the change.
     pub(crate) created_by: ActorObject,
-    /// The reviewer who accepted it, if it was proposed.
+    /// The name of the reviewer who accepted the change, if it was proposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reviewed_by: Option<String>,
-    /// The change that this one undoes or redoes.
+    /// The id of the change that this one undoes or redoes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) undoes: Option<String>,
-    /// The memories that it changed.
+    /// The memories that the change affected.
     pub(crate) memories: Vec<ChangedMemory>,
 }
 
@@ -219,16 +219,16 @@ pub(crate) enum ChangeType {
     Change,
 }
 
-/// A memory of a change.
+/// A memory that a change affected.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ChangedMemory {
-    /// Its path.
+    /// The path of the memory.
     pub(crate) path: String,
-    /// What happened to it.
+    /// The effect of the change on the memory.
     pub(crate) operation: VersionOperation,
-    /// Its version after the change; null if it was deleted.
+    /// The id of the version after the change; null if the memory was deleted.
     pub(crate) memory_version_id: Option<String>,
-    /// Its version before the change; null if it was created.
+    /// The id of the version before the change; null if the memory was created.
     pub(crate) previous_memory_version_id: Option<String>,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn document(routes: &[Route]) -> Value {
         let methods = paths.entry(route.info.path).or_insert_with(|| json!({}));
         methods[route.info.method.as_str().to_ascii_lowercase()] = operation;
     }
-    let problem = json!({ "description": "A problem", "content": { PROBLEM_TYPE: { "schema": problem } } });
+    let problem = json!({ "description": "An error", "content": { PROBLEM_TYPE: { "schema": problem } } });
     json!({
         "openapi": "3.1.0",
         "info": { "title": "memdir", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT },
@@ -78,8 +78,8 @@ fn path_parameter(path: &str) -> Option<Value> {
             let about = "The name of the memory, with or without `.md`. Slashes may be percent-encoded.";
             (about, json!({ "type": "string", "minLength": 1, "maxLength": 1024 }))
         }
-        "proposal_id" => ("The proposal", json!({ "type": "string", "pattern": "^[a-z2-9]{8}$" })),
-        _ => ("The version", json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" })),
+        "proposal_id" => ("The id of the proposal", json!({ "type": "string", "pattern": "^[a-z2-9]{8}$" })),
+        _ => ("The id of the version", json!({ "type": "string", "pattern": "^[0-9a-f]{32}$" })),
     };
     Some(json!({ "name": name, "in": "path", "required": true, "description": description, "schema": schema }))
 }
@@ -130,7 +130,7 @@ fn header_parameter(header: RouteHeader) -> Value {
         ),
         RouteHeader::IdempotencyKey => (
             "Idempotency-Key",
-            "Makes retries idempotent: a repeated request returns the change made by the first request",
+            "A key that makes retries idempotent: a repeated request returns the change made by the first request",
             json!({ "type": "string", "pattern": "^[!-~]{1,255}$" }),
         ),
         RouteHeader::LastEventId => ("Last-Event-ID", "The id of the last received event", json!({ "type": "string" })),

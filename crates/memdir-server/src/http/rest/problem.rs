@@ -26,9 +26,9 @@ pub(crate) struct Problem {
     pub(crate) title: String,
     /// The HTTP status.
     pub(crate) status: u16,
-    /// What went wrong.
+    /// A description of what went wrong.
     pub(crate) detail: String,
-    /// What to do next.
+    /// The suggested next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
     /// Not a problem: the change is waiting for review as this proposal, with which the request is answered.

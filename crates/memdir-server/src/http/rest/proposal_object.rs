@@ -66,7 +66,7 @@ pub(crate) enum ProposalStateName {
 /// A memory that a proposal would change.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 struct ProposedMemory {
-    /// Its path.
+    /// The path of the memory.
     path: String,
     /// The proposed version; null if it would be deleted.
     memory_version_id: Option<String>,

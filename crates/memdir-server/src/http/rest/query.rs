@@ -3,27 +3,44 @@
 use serde::{
     Deserialize, Deserializer,
     de::{
-        Error as _, IntoDeserializer, Visitor,
-        value::{Error, MapDeserializer},
+        DeserializeSeed, Error as _, IntoDeserializer, MapAccess, Visitor,
+        value::{Error, MapAccessDeserializer, StringDeserializer},
     },
     forward_to_deserialize_any,
 };
+use std::vec;
 
 /// Parses a query string.
 pub(super) fn parse_query<'de, T: Deserialize<'de>>(query: &str) -> Result<T, String> {
-    let pairs = form_urlencoded::parse(query.as_bytes()).into_owned().map(|(name, value)| (name, QueryValue(value)));
-    T::deserialize(MapDeserializer::new(pairs)).map_err(|error: Error| format!("invalid query string: {error}"))
+    let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let parameters = QueryParameters { rest: pairs.into_iter(), current: Default::default() };
+    T::deserialize(MapAccessDeserializer::new(parameters)).map_err(|error: Error| format!("invalid query string: {error}"))
+}
+
+/// The parameters, one after another. The error of a value names its parameter.
+struct QueryParameters {
+    rest: vec::IntoIter<(String, String)>,
+    current: (String, String),
+}
+
+impl<'de> MapAccess<'de> for QueryParameters {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some(current) = self.rest.next() else { return Ok(None) };
+        self.current = current;
+        let name: StringDeserializer<Error> = self.current.0.clone().into_deserializer();
+        seed.deserialize(name).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let (name, value) = std::mem::take(&mut self.current);
+        seed.deserialize(QueryValue(value)).map_err(|error| Error::custom(format!("{name}: {error}")))
+    }
 }
 
 /// The value of a parameter. Numbers are digits.
 struct QueryValue(String);
-
-impl<'de> IntoDeserializer<'de> for QueryValue {
-    type Deserializer = Self;
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
 
 impl<'de> Deserializer<'de> for QueryValue {
     type Error = Error;
@@ -36,7 +53,7 @@ impl<'de> Deserializer<'de> for QueryValue {
         // `parse` alone would accept a sign.
         let is_number = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
         let number = self.0.parse().ok().filter(|_| is_number);
-        visitor.visit_u32(number.ok_or_else(|| Error::custom(format!("{:?} is not a number", self.0)))?)
+        visitor.visit_u32(number.ok_or_else(|| Error::custom(format!("{:?} is not a valid number", self.0)))?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

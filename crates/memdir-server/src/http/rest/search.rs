@@ -13,22 +13,22 @@ use memdir_core::{Hit, Kind, Recall, RecallBudget, Search, Source, internal::bas
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A search.
+/// A search request.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchBody {
-    /// What you need to know, as a sentence or as words.
+    /// The question or the words to search for.
     query: NonEmptyText,
     /// Maximum number of hits. Default: 10.
     max_results: Option<Bounded<1, 100>>,
     /// Minimum score of a hit. Default: 0.35.
     min_score: Option<Fraction>,
-    /// Only hits of this source. Default: all.
+    /// Only hits from this source. Default: all sources.
     source: Option<SearchSource>,
-    /// Only memories of this type.
+    /// Only memories of this type. Default: all types.
     #[serde(rename = "type")]
     kind: Option<SearchType>,
-    /// Only memories below this folder.
+    /// Only memories below this folder. Default: all.
     path_prefix: Option<String>,
     /// Only memories changed on or after this date, such as 2026-01-31.
     since: Option<String>,
@@ -59,7 +59,7 @@ pub(super) struct SearchAnswer {
     data: Vec<SearchHit>,
     /// Number of hits at or above the minimum score, returned or not.
     total: u64,
-    /// How they were found: `hybrid`, `fts` or `vector`.
+    /// The search method: `hybrid`, `fts` or `vector`.
     method: String,
     /// Number of files that were searched.
     searched_files: u64,
@@ -70,11 +70,11 @@ pub(super) struct SearchAnswer {
 /// Lines of a memory that answer a search.
 #[derive(Serialize, JsonSchema)]
 struct SearchHit {
-    /// The memory.
+    /// The path of the memory.
     path: String,
-    /// Its lines, from 1, as `first-last`.
+    /// The line numbers of the hit as `first-last`, counted from 1.
     lines: String,
-    /// These lines, with secrets redacted.
+    /// The text of these lines, with secrets redacted.
     text: String,
     /// Whether a secret was redacted.
     masked: bool,
@@ -82,17 +82,17 @@ struct SearchHit {
     score: f32,
     /// The source: `memory`, `chat`, `custom` or `inbox`.
     source: String,
-    /// The time since the memory was verified or changed.
+    /// The time since the memory was last verified or changed.
     age: String,
-    /// The headings above the lines, from the outermost.
+    /// The headings above the lines, outermost first.
     headings: Vec<String>,
     /// The type of the memory.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// Why it ranks behind other memories.
+    /// The reason why the memory ranks behind others: `stale`, `deprecated` or `superseded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     outdated: Option<String>,
-    /// The memory that matched and that this one supersedes.
+    /// The name of the matching memory that this one supersedes.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
 }
@@ -170,9 +170,9 @@ pub(super) struct RecallBody {
     message: NonEmptyText,
     /// Maximum number of memories. Default: 5.
     max_memories: Option<Bounded<1, 20>>,
-    /// Maximum number of tokens of the text. Default: 4000.
+    /// Maximum number of tokens in the text. Default: 4000.
     max_tokens: Option<Bounded<100, 20000>>,
-    /// Names of memories that the conversation has already seen.
+    /// Names of memories that were already shown in the conversation.
     #[serde(default)]
     shown: Vec<String>,
 }
@@ -182,29 +182,29 @@ pub(super) struct RecallBody {
 pub(super) struct RecallAnswer {
     /// The text for the conversation; empty if nothing is relevant.
     text: String,
-    /// The memories in the text, in their order.
+    /// The memories in the text, in the same order.
     memories: Vec<RecalledMemory>,
-    /// The memories that did not fit.
+    /// The relevant memories that are not in the text.
     omitted: Vec<OmittedObject>,
-    /// Estimated number of tokens of the text.
+    /// Estimated number of tokens in the text.
     tokens: u64,
 }
 
 /// A memory in the text of a recall.
 #[derive(Serialize, JsonSchema)]
 struct RecalledMemory {
-    /// Its name.
+    /// The name of the memory.
     name: String,
-    /// Whether only a part of it is shown.
+    /// Whether the text contains only a part of the memory.
     is_cut: bool,
 }
 
 /// A memory that is not in the text of a recall.
 #[derive(Serialize, JsonSchema)]
 struct OmittedObject {
-    /// Its name.
+    /// The name of the memory.
     name: String,
-    /// Why it is not there.
+    /// The reason why the memory was omitted.
     reason: String,
 }
 
@@ -243,7 +243,7 @@ impl RestOperation for RecallMemories {
 /// The memory section of a system prompt.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PromptAnswer {
-    /// The text.
+    /// The text of the section.
     text: String,
 }
 

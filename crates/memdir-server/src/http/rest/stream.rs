@@ -35,7 +35,7 @@ const POLL_SECS: u64 = 5;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamQuery {
-    /// A cursor of `/v1/changes`, or the id of an event; `Last-Event-ID` has precedence. Default: now.
+    /// The cursor to start after: a `cursor` of `/v1/changes`, or the id of an event. `Last-Event-ID` takes precedence. Default: the newest change.
     after: Option<String>,
 }
 

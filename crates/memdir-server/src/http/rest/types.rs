@@ -89,7 +89,7 @@ pub(crate) struct NonEmptyText(pub(crate) String);
 impl<'de> Deserialize<'de> for NonEmptyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        if text.is_empty() { Err(D::Error::custom("it must not be empty")) } else { Ok(NonEmptyText(text)) }
+        if text.is_empty() { Err(D::Error::custom("the text must not be empty")) } else { Ok(NonEmptyText(text)) }
     }
 }
 
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Sha256Hex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let is_hash = text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if is_hash { Ok(Sha256Hex(text)) } else { Err(D::Error::custom("a SHA-256 hash must have 64 lowercase hexadecimal digits")) }
+        if is_hash { Ok(Sha256Hex(text)) } else { Err(D::Error::custom("a SHA-256 hash must be 64 lowercase hexadecimal digits")) }
     }
 }
 

@@ -19,7 +19,7 @@ const DEFAULT_LIMIT: u32 = 100;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VersionsQuery {
-    /// The memory, which may be deleted.
+    /// The name of the memory, which may have been deleted.
     path: String,
     /// Maximum number of versions. Default: 100.
     limit: Option<Bounded<1, 1000>>,
@@ -28,9 +28,9 @@ pub(super) struct VersionsQuery {
 /// The versions of a memory.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct VersionPage {
-    /// The versions, newest first, also under earlier names of the memory.
+    /// The versions, newest first, including those under earlier names of the memory.
     data: Vec<VersionObject>,
-    /// Whether there are older ones.
+    /// Whether there are older versions.
     has_more: bool,
 }
 
@@ -64,7 +64,7 @@ impl RestOperation for ListVersions {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VersionQuery {
-    /// The memory, by the path that it had then.
+    /// The path that the memory had at this version.
     path: String,
 }
 
@@ -74,13 +74,13 @@ pub(super) struct VersionContent {
     /// Always `memory_version`.
     #[serde(rename = "type")]
     kind: VersionType,
-    /// The version.
+    /// The id of the version.
     memory_version_id: String,
-    /// The path of the request.
+    /// The path of the memory, as in the request.
     path: String,
-    /// The content.
+    /// The content of the version.
     content: String,
-    /// How `content` is encoded.
+    /// The encoding of `content`.
     content_encoding: ContentEncoding,
     /// The SHA-256 hash of the content, in hexadecimal digits.
     content_sha256: String,

@@ -39,7 +39,7 @@ async function updateHits(form) {
     if (response.ok) replaceContent(document.getElementById(form.dataset.live), await response.text());
     else if (response.status === 401) warn(ENDED);
   } catch (error) {
-    if (error.name !== "AbortError" && !isLeaving) warn(`memdir does not respond. ${again}`);
+    if (error.name !== "AbortError" && !isLeaving) warn(`memdir does not respond. ${document.body.dataset.offline}`);
   }
 }
 document.addEventListener("input", (event) => {

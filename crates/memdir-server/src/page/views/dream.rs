@@ -6,6 +6,7 @@ use crate::page::{
     reply::{Page, Reply, ViewContext},
     space::PageDreams,
 };
+use axum::http::StatusCode;
 use maud::{Markup, html};
 use memdir_core::{Dream, Error, KeptPlan, MemoryPath, PlanState, Result};
 use std::path::Path;
@@ -63,12 +64,11 @@ pub(in crate::page) fn state_tag(state: &PlanState) -> Markup {
 /// Makes a plan and shows it.
 pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
     let (memdir, PageDreams { shelf, embedder }) = (&context.space.memdir, dreams(context)?);
-    let busy = || Error::Unavailable {
-        what: "another process is making a plan".into(),
-        why: "the plan will be listed here when it is ready".into(),
-    };
     // Two processes would keep the same plan twice.
-    let _lock = shelf.lock_making().map_err(|source| Error::io("lock", shelf.dir(), source))?.ok_or_else(busy)?;
+    let Some(_lock) = shelf.lock_making().map_err(|source| Error::io("lock", shelf.dir(), source))? else {
+        let message = "Another process is making a plan. Open Dream again in a moment.";
+        return Ok(layout::message_reply(StatusCode::SERVICE_UNAVAILABLE, "Not available", message));
+    };
     let counts = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();
     let uses = |path: &MemoryPath| counts.memory(path.name()).uses();
     let request = Dream {

@@ -65,7 +65,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
         Err(error @ Error::Proposed { .. }) => Err(error),
         // The text must survive every refusal: a secret, a bad name, a full disk.
         Err(error) => {
-            let message = html! { p.error role="alert" { (error.to_string()) } p { (layout::error_hint(&error)) } };
+            let message = html! { p.error role="alert" { (error.command_message()) } p { (layout::error_hint(&error)) } };
             Ok(editor(context, &draft, StatusCode::UNPROCESSABLE_ENTITY, message))
         }
     }
@@ -161,7 +161,13 @@ fn conflict(context: &ViewContext<'_>, draft: &Draft<'_>, path: &MemoryPath, fou
             section { h2 { "Their changes" } (lines::diff(&diff::unified(path, old, &theirs))) }
         }
         section { h2 { "Changes if you save your text" } (lines::diff(&diff::unified(path, &theirs, draft.text))) }
-        p { "Copy what you want to keep into the text below, then save. " a href=(context.memory_url(name)) { "Keep their text instead" } "." }
+        p {
+            @if found.is_some() {
+                "Copy what you want to keep into the text below, then save. " a href=(context.memory_url(name)) { "Keep their text instead" } "."
+            } @else {
+                "Save to create the memory again, or " a href=(context.url("/memories")) { "discard your text" } "."
+            }
+        }
     };
     let version = found.map(|version| version.to_string()).unwrap_or_default();
     let draft = Draft { name, version, text: draft.text, is_new: found.is_none() };

@@ -8,28 +8,40 @@ use maud::html;
 use memdir_core::Result;
 
 /// The keys, which need the script.
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 5] = [
     ("/", "search"),
     ("j, k", "select the next or previous row"),
     ("Enter", "open the selected row"),
     ("e", "edit the memory on this page or in the selected row"),
-    ("n", "create a memory or a plan"),
     ("u", "undo the selected change"),
+];
+/// The keys on the machine that the pages are about.
+const MACHINE_KEYS: [(&str, &str); 5] = [
+    ("n", "create a memory or a plan"),
     ("a, m, r", "in the inbox: accept, merge or reject the selected candidate"),
     ("x, a", "in a plan: check or uncheck the selected operation; apply the checked operations"),
     ("g h, g m, g i, g d", "go to home, memories, inbox or dream"),
     ("g t, g c, g r, g p", "go to timeline, chats, rules or prompt"),
-    ("Escape", "leave a field or clear the selection"),
-    ("?", "show this page"),
 ];
+/// The keys on a server.
+const SERVER_KEYS: [(&str, &str); 2] = [("n", "create a memory"), ("g h, g m, g t, g p", "go to home, memories, timeline or prompt")];
+/// The last keys of the list.
+const LAST_KEYS: [(&str, &str); 2] = [("Escape", "leave a field or clear the selection"), ("?", "show this page")];
 
 /// Shows the keys.
-pub(in crate::page) fn show(_: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+    let is_machine = context.space.machine.is_some();
+    let own: &[(&str, &str)] = if is_machine { &MACHINE_KEYS } else { &SERVER_KEYS };
+    let keys = KEYS.iter().chain(own).chain(&LAST_KEYS);
     let body = html! {
         h1 { "Help and shortcuts" }
         p { "Everything on these pages also works without keyboard shortcuts or JavaScript." }
-        dl.keys { @for (key, what) in KEYS { dt { @for one in key.split(", ") { kbd { (one) } " " } } dd { (what) } } }
-        p { "Memories are plain Markdown files. Every change can be undone on the timeline, or with " code { "memdir undo" } "." }
+        dl.keys { @for (key, what) in keys { dt { @for one in key.split(", ") { kbd { (one) } " " } } dd { (what) } } }
+        @if is_machine {
+            p { "Memories are plain Markdown files. Every change can be undone on the timeline, or with " code { "memdir undo" } "." }
+        } @else {
+            p { "Every change can be undone on the timeline." }
+        }
     };
     Ok(Page::reply("Help and shortcuts", "/help", body))
 }

@@ -48,7 +48,9 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
         div.columns {
             section {
                 h2 { "Recent changes" }
-                @if changes.is_empty() { p { "No changes yet. Save the first memory with " code { "memdir write NAME TEXT" } "." } }
+                @if changes.is_empty() {
+                    p { "No changes yet." @if context.space.machine.is_some() { " Save the first memory with " code { "memdir write NAME TEXT" } "." } }
+                }
                 (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &timeline::undone(&changes)))
                 @if !changes.is_empty() { p { a href=(context.url("/timeline")) { "All changes" } } }
             }
@@ -169,15 +171,17 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
     let findings = if stats.files <= MAX_CHECKED {
         context.space.memdir.check(&Check { project: context.space.project.as_ref(), fix: false })?.findings
     } else {
-        lines.push("Check all memories with: memdir check".to_owned());
+        let how = if context.space.machine.is_some() { "; check them with: memdir check" } else { "" };
+        lines.push(format!("too many memories to check on this page{how}"));
         Vec::new()
     };
     let (wrong, advice): (Vec<_>, Vec<_>) = findings.into_iter().partition(|finding| finding.severity == CheckSeverity::Wrong);
+    let is_healthy = stats.files <= MAX_CHECKED && problems == 0 && stats.journal.damaged == 0 && wrong.is_empty() && advice.is_empty();
     Ok(html! {
         section.card {
             h2 { "Health" }
             ul.plain { @for line in &lines { li { (line) } } }
-            @if stats.files <= MAX_CHECKED && wrong.is_empty() && advice.is_empty() { p { "No problems found." } }
+            @if is_healthy { p { "No problems found." } }
             @if !wrong.is_empty() || !advice.is_empty() {
                 details {
                     summary {

@@ -23,7 +23,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let inbox = match context.space.memdir.inbox() {
         Ok(inbox) => inbox,
         Err(error) => {
-            let body = html! { h1 { "Inbox" } p { (error.to_string()) } p.quiet { (layout::error_hint(&error)) } };
+            let body = html! { h1 { "Inbox" } p { (error.command_message()) } p.quiet { (layout::error_hint(&error)) } };
             return Ok(Page::reply("Inbox", "/inbox", body));
         }
     };
@@ -33,7 +33,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         p.quiet { (counted(inbox.open.len(), "open candidate", "open candidates")) ", " (inbox.rejected) " rejected." }
         @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories based on what you say and correct in conversations." } }
         @for entry in inbox.open.iter().take(MAX_SHOWN) { (candidate(context, entry)) }
-        @if inbox.open.len() > MAX_SHOWN { p.quiet { (counted(inbox.open.len() - MAX_SHOWN, "more candidate", "more candidates")) " with weaker evidence." } }
+        @if inbox.open.len() > MAX_SHOWN { p.quiet { (counted(inbox.open.len() - MAX_SHOWN, "more candidate", "more candidates")) " with weaker evidence, shown after you have decided on these." } }
         @if !inbox.known.is_empty() {
             section {
                 h2 { "Already in memory" }

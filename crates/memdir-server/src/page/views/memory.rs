@@ -10,7 +10,7 @@ use crate::page::{
 };
 use maud::{Markup, html};
 use memdir_core::{
-    Change, ChangeFilter, Memory, MemoryPath, Read, Reading, Recall, Result, Verify,
+    Change, ChangeFilter, Memory, MemoryPath, Read, Reading, Recall, Result, Validity, Verify,
     internal::{
         base::text,
         operations::{
@@ -59,7 +59,10 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                     } @else {
                         (render_text(context, &memory, &reading.path))
                     }
-                    @if let Some(next) = reading.next_line { p.quiet { "Truncated at line " (next) "; read the rest with: memdir read " (reading.name) " --lines " (next) "-" } }
+                    @if let Some(next) = reading.next_line { p.quiet {
+                        "Truncated before line " (next)
+                        @if context.space.machine.is_some() { "; read the rest with: memdir read " (reading.name) " --lines " (next) "-" } @else { "." }
+                    } }
                     p.quiet {
                         @if is_plain { a href=(context.memory_url(&reading.name)) { "Show the rendered text" } }
                         @else { a href=(format!("{}?plain=1", context.memory_url(&reading.name))) { "Show the Markdown source" } }
@@ -118,7 +121,8 @@ pub(in crate::page) fn fields(memory: &Memory) -> Markup {
     html! {
         section {
             h2 { "Fields" }
-            @if keys.is_empty() { p.quiet { "This memory has no other fields." } }
+            @if keys.is_empty() && validity == Validity::default() { p.quiet { "This memory has no fields." } }
+            @else if keys.is_empty() { p.quiet { "This memory has no fields besides those about its validity." } }
             @else {
                 dl {
                     @for key in keys {
@@ -197,7 +201,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
     Ok(html! {
         section #recall {
             h2 { "What recalls this memory" }
-            @if is_pinned { p { "This memory is pinned: every message recalls it." } }
+            @if is_pinned { p { "This memory is pinned: every message recalls it, if there is room." } }
             @if !when.tripwires.is_empty() {
                 p { "These actions:" }
                 ul {
@@ -276,7 +280,7 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
     let body = html! {
         (layout::breadcrumbs(context, &verified.name))
         h1 { "Not verified: " (verified.name) }
-        p { "These references no longer exist:" }
+        p { "This memory mentions things that no longer exist:" }
         ul.findings { @for gone in &verified.gone { li { "line " (gone.line) ": " (secrets::redact(&gone.text)) } } }
         div.actions {
             a.button href=(context.url(&format!("/edit/{}", encode(&verified.name)))) data-key="e" { "Edit" }

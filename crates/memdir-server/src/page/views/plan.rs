@@ -82,7 +82,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
                 @for card in &operations { (card) }
                 div.actions {
                     button.main type="submit" data-key="a" { "Apply the checked operations" }
-                    label { "Maximum change to the memory, in percent " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; }
+                    label { "Maximum share of the memories to change, in percent " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; }
                 }
             }
         } @else {
@@ -185,7 +185,7 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
     let limit_percent = form.get("limit").parse::<u64>().ok().filter(|percent| (1..=100).contains(percent));
     let mut applied = match context.space.memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent }) {
         Ok(applied) => applied,
-        Err(error) => return refuse(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+        Err(error) => return refuse(StatusCode::UNPROCESSABLE_ENTITY, &error.command_message()),
     };
     shelf.record_applied(&opened.kept.file, opened.version.to_string(), &applied, context.space.memdir.context().clock.now());
     let unchecked = unchecked.iter().map(|(_, operation)| LeftOut { operation: operation.title(), why: "not checked".to_owned() });

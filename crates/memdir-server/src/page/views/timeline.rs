@@ -42,7 +42,13 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
                 button type="submit" { "Show" }
             }
         }
-        @if shown.is_empty() { p { "There are no changes yet." } }
+        @if shown.is_empty() {
+            p {
+                @if number > 1 { "There are no older changes." }
+                @else if actor.is_empty() { "There are no changes yet." }
+                @else { "There are no changes by " (actor) "." }
+            }
+        }
         (change_list(context, &shown, &undone(&all)))
         (layout::pages(&path, number, matching.len() > number * PER_PAGE))
     };
