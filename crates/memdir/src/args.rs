@@ -1286,8 +1286,8 @@ pub(crate) struct Stats {
 /// Serve memories over the Model Context Protocol
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The web page, and HTTP on an address that other machines can reach, require a token: use --token-file, MEMDIR_TOKEN or
-`memdir token add`. For TLS, put a reverse proxy in front.
+The web page, and HTTP on an address that other machines can reach, require a token: use
+--token-file, MEMDIR_TOKEN or `memdir token add`. For TLS, put a reverse proxy in front.
 
 Examples:
   memdir mcp
@@ -1334,8 +1334,9 @@ pub(crate) struct Mcp {
 /// Serve a team's memories from a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People, groups, projects and
-tokens are managed with `memdir admin`. The path /readyz reports whether the database can be reached.
+Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People,
+groups, projects and tokens are managed with `memdir admin`. The path /readyz reports whether
+the database can be reached.
 
 Examples:
   DATABASE_URL=postgres://memdir@db/memdir memdir serve
@@ -1389,8 +1390,9 @@ pub(crate) struct DatabaseArgs {
 /// Manage a team server's database, tenants, people and tokens
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A tenant has people, groups and projects. A project belongs to a group. A person's role in the group (reader,
-writer, reviewer, admin) applies to all its projects. All commands need the URL of the database.
+A tenant has people, groups and projects. A project belongs to a group. A person's role in the
+group (reader, writer, reviewer, admin) applies to all its projects. All commands need the URL
+of the database.
 
 Examples:
   memdir admin migrate
@@ -1478,8 +1480,9 @@ Examples:
     },
     /// Turn review of changes by writers and agents on or off
     #[command(after_help = "\
-Reviewers and admins of the group change its memories at once; a token with --agent never does. Open proposals remain
-after review is turned off, and can still be accepted or rejected.
+Reviewers and admins of the group still change its memories directly; changes with an agent's
+token are always proposals. Open proposals remain after review is turned off, and can still be
+accepted or rejected.
 
 Examples:
   memdir admin review on projects/shop --tenant acme
@@ -1493,7 +1496,8 @@ Examples:
     },
     /// Show a tenant's usage, or set its quotas
     #[command(after_help = "\
-Without options, shows the quotas and the current usage. A tenant over its quota keeps what it has, but cannot grow.
+Without options, shows the quotas and the current usage. A tenant over its quota keeps what it
+has, but cannot grow.
 
 Examples:
   memdir admin quota --tenant acme
@@ -1511,7 +1515,8 @@ Examples:
     },
     /// Show the audit log: changes to people, groups, projects, tokens and quotas, and decisions on proposals
     #[command(after_help = "\
-The log has names and roles, but never tokens or the texts of memories. Changes to memories are in their history.
+The log has names and roles, but never tokens or the texts of memories. Changes to memories are
+in their history.
 
 Examples:
   memdir admin audit --tenant acme
@@ -1525,9 +1530,9 @@ Examples:
     },
     /// Erase a person with their memories, versions, tokens and roles
     #[command(after_help = "\
-In shared memories, the person's changes remain, under another actor name. Without --yes, the command only
-reports what would be erased. The receipt does not contain the name. Backups are not covered. Replicas remove
-their search indexes of the person within ten minutes.
+In shared memories, the person's changes remain, under another actor name. Without --yes, the
+command only reports what would be erased. The receipt does not contain the name. Backups are
+not covered. Replicas remove their search indexes of the person within ten minutes.
 
 Examples:
   memdir admin erase-person ada --tenant acme
@@ -1591,9 +1596,9 @@ impl Admin {
 /// Review proposed changes on a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-In a project or group under review, changes by writers and agents are proposals. A reviewer or admin of the group
-accepts or rejects them. The author sees them too, and can withdraw them. Use a person's token; a token with --agent
-cannot accept or reject.
+In a project or group under review, changes by writers and agents are proposals. A reviewer or
+admin of the group accepts or rejects them. The author sees them too, and can withdraw them. Use
+a person's token; a token with --agent cannot accept or reject.
 
 Examples:
   memdir review list --server https://memory.example.org --token-file token
@@ -1855,7 +1860,8 @@ Examples:
 /// Open a web page to view, search and correct memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The page is served on 127.0.0.1 only. The printed URL works once, within a minute; the browser then has a session.
+The page is served on 127.0.0.1 only. The printed URL works once, within a minute; the browser
+then has a session.
 
 Examples:
   memdir ui
@@ -1943,7 +1949,8 @@ Examples:
     },
     /// Edit config.toml in your editor
     #[command(after_help = "\
-Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if the result would be invalid.
+Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if the result
+would be invalid.
 
 Examples:
   memdir config edit")]
