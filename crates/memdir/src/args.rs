@@ -363,7 +363,7 @@ pub(crate) struct Write {
     /// Recall the memory before others
     #[arg(long)]
     pub(crate) pinned: bool,
-    /// Skip this secret detection rule; for use by people, not agents
+    /// Skip this secret detection rule; may be repeated; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -437,7 +437,7 @@ pub(crate) struct Edit {
     /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Skip this secret detection rule; for use by people, not agents
+    /// Skip this secret detection rule; may be repeated; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -514,7 +514,7 @@ Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// Change id, as printed by `memdir history` [default: the last change made by you or outside memdir]
+    /// Change id, as printed by `memdir history` [default: the last change, which must be yours or made outside memdir]
     pub(crate) id: Option<String>,
 }
 
@@ -525,7 +525,7 @@ Examples:
   memdir redo
   memdir redo 7kq2m9xa")]
 pub(crate) struct Redo {
-    /// Id of the undone change, or of its undo [default: your last undo]
+    /// Id of the undone change, or of its undo [default: the last undo, which must be yours]
     pub(crate) id: Option<String>,
 }
 
@@ -597,7 +597,7 @@ pub(crate) struct Log {
     /// Show which logs have been distilled into memories, and when the next distillation is due
     #[arg(long, conflicts_with = "text")]
     pub(crate) status: bool,
-    /// Prefix of the mount to log to
+    /// Prefix of the mount to log to, such as `team` [default: the mount without a prefix]
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
 }
@@ -623,7 +623,7 @@ pub(crate) struct Dream {
     /// Apply this plan as one change; `latest` selects the newest plan that has not been applied
     #[arg(long, value_name = "PLAN", group = "dream_action")]
     pub(crate) apply: Option<PathBuf>,
-    /// With --apply: maximum percentage of memories and bytes that the plan may change [default: 25]
+    /// With --apply: maximum percentage of memories and bytes that a plan with many changes may touch [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
     /// Plan only the distillation of past days' logs into memories
@@ -743,7 +743,7 @@ pub(crate) struct Recall {
     /// Text of the message, or of the action (`-` for standard input)
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
-    /// Maximum number of tokens in total
+    /// Maximum total number of tokens of the recalled memories
     #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::internal::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
     /// Maximum number of memories to recall
@@ -1022,7 +1022,7 @@ pub(crate) struct Projects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsWhat {
-    /// Use another project's memory in this one
+    /// Use another project's memory in this project
     #[command(after_help = "\
 Examples:
   memdir projects adopt shop-1a2b3c4d5e
@@ -1350,7 +1350,7 @@ pub(crate) struct Serve {
     /// Memory limit in MiB for open search indexes; the least recently used are closed first
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Maximum number of database connections for changes; reads get the same number again, and token checks a quarter of it
+    /// Maximum number of database connections for changes; as many again are used for reads, and a quarter as many for token checks
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
     /// Serve only these tools, separated by commas
