@@ -47,7 +47,7 @@ pub(crate) struct Global {
     /// Scope of the agent's memory: user, project or local
     #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
     pub(crate) agent_scope: AgentScope,
-    /// Restrict access to memories under these prefixes
+    /// Access only memories under these prefixes, separated by commas
     #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
@@ -177,7 +177,7 @@ pub(crate) struct Read {
 #[command(after_help = "\
 Query syntax: \"exact phrase\", type:feedback, path:team/, source:chat, -excluded
 
-Exits with 1 if nothing is found; with --batch, always with 0.
+Exits with 1 if nothing is found, except with --batch or --why-not.
 
 Examples:
   memdir search how do we deploy
@@ -195,7 +195,7 @@ pub(crate) struct Search {
     /// Minimum score of a result, from 0 to 1
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true, default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
-    /// Search only this source
+    /// Source to search
     #[arg(long, value_enum, default_value_t = SearchSource::All)]
     pub(crate) source: SearchSource,
     /// Search past conversations from all projects, not only this one
@@ -204,7 +204,7 @@ pub(crate) struct Search {
     /// Search only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search only memories changed on or after this date, such as 2026-01-31
+    /// Search only memories and conversations changed on or after this date, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
     /// Rank older dated logs lower: half the score after 30 days
@@ -260,10 +260,10 @@ Examples:
   memdir get notes/deploy.md --lines 42-56
   memdir get notes/deploy.md:42-56")]
 pub(crate) struct Get {
-    /// Path of the memory, as printed by `memdir search`
+    /// Path of the memory, with or without lines, as printed by `memdir search`
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
-    /// Lines to print, such as 42-56, 42- or 42 [default: from the first line]
+    /// Lines to print, such as 42-56, 42- or 42 [default: those in PATH, otherwise all]
     #[arg(long, value_name = "RANGE")]
     pub(crate) lines: Option<String>,
 }
@@ -294,10 +294,10 @@ pub(crate) struct List {
     /// List only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// List only memories verified or changed in the last DAYS days
+    /// List only memories last verified or changed at most DAYS days ago
     #[arg(long, value_name = "DAYS")]
     pub(crate) newer: Option<i64>,
-    /// List only memories at least DAYS days old
+    /// List only memories last verified or changed at least DAYS days ago
     #[arg(long, value_name = "DAYS")]
     pub(crate) older: Option<i64>,
     /// List only memories of at least N bytes
@@ -351,10 +351,10 @@ pub(crate) struct Write {
     /// Search phrase that should find the memory; replaces existing cues ('' removes them); may be repeated
     #[arg(long = "cue", value_name = "TEXT")]
     pub(crate) cues: Vec<String>,
-    /// Show the memory before a matching command runs; replaces existing tripwires; may be repeated
+    /// Make the memory a rule for commands that match GLOB; replaces existing tripwires; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_command: Vec<String>,
-    /// Show the memory before a matching file is changed; replaces existing tripwires; may be repeated
+    /// Make the memory a rule for actions on files that match GLOB; replaces existing tripwires; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_path: Vec<String>,
     /// Strength of the rule: tell, hold, ask or deny [default: hold for commands, otherwise tell]
@@ -363,7 +363,7 @@ pub(crate) struct Write {
     /// Recall the memory before others
     #[arg(long)]
     pub(crate) pinned: bool,
-    /// Skip this secret detection rule; for use by people, not agents
+    /// Skip this secret detection rule; may be repeated; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -401,9 +401,9 @@ pub(crate) struct Cues {
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
-returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
-editor exits, or its text cannot be saved, the text is kept in a file, and the error message has
-the command to continue with.
+returns at once needs its option to wait, such as `code --wait`. If the memory is changed in the
+meantime, or your text cannot be saved, the text is kept in a file, and the error message has the
+command to continue with.
 
 Examples:
   memdir edit notes/deploy
@@ -431,13 +431,13 @@ pub(crate) struct Edit {
     /// Replace all occurrences
     #[arg(long, requires = "replacement")]
     pub(crate) all: bool,
-    /// Start from the text in this file, such as one that could not be saved, instead of the memory's text
+    /// Start from the text in this file, such as a draft that could not be saved, instead of the memory's text
     #[arg(long, value_name = "FILE", conflicts_with_all = ["original", "replacement"])]
     pub(crate) draft: Option<PathBuf>,
     /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Skip this secret detection rule; for use by people, not agents
+    /// Skip this secret detection rule; may be repeated; for use by people, not agents
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -488,8 +488,8 @@ pub(crate) struct Delete {
 #[command(after_help = "\
 The words match in upper and lower case, in every Unicode form, across line
 breaks, and in names with hyphens. Everything that will be removed is listed
-first. Afterwards every file is read again. This is the only change that cannot
-be undone.
+first. Afterwards every file is read again, to verify that the words are gone.
+This cannot be undone.
 
 Examples:
   memdir forget 'maple street 12'
@@ -514,7 +514,7 @@ Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
 pub(crate) struct Undo {
-    /// Change id, as printed by `memdir history` [default: the last change made by you or outside memdir]
+    /// Change id, as printed by `memdir history` [default: the last change, which must be yours or made outside memdir]
     pub(crate) id: Option<String>,
 }
 
@@ -525,7 +525,7 @@ Examples:
   memdir redo
   memdir redo 7kq2m9xa")]
 pub(crate) struct Redo {
-    /// Id of the undone change, or of its undo [default: your last undo]
+    /// Id of the undone change, or of its undo [default: the last undo, which must be yours]
     pub(crate) id: Option<String>,
 }
 
@@ -597,7 +597,7 @@ pub(crate) struct Log {
     /// Show which logs have been distilled into memories, and when the next distillation is due
     #[arg(long, conflicts_with = "text")]
     pub(crate) status: bool,
-    /// Prefix of the mount to log to
+    /// Prefix of the mount to log to, such as `team` [default: the mount without a prefix]
     #[arg(long = "in", value_name = "PREFIX", default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
 }
@@ -608,7 +608,7 @@ pub(crate) struct Log {
 Without options, looks for duplicates, contradictions, outdated facts, relative
 dates, overlong and empty memories, a full entrypoint and facts in daily logs,
 and keeps the proposals as one Markdown file. Nothing is changed before that
-file is applied. No model is used.
+file is applied. No language model is used.
 
 Examples:
   memdir dream
@@ -623,7 +623,7 @@ pub(crate) struct Dream {
     /// Apply this plan as one change; `latest` selects the newest plan that has not been applied
     #[arg(long, value_name = "PLAN", group = "dream_action")]
     pub(crate) apply: Option<PathBuf>,
-    /// With --apply: maximum percentage of memories and bytes that the plan may change [default: 25]
+    /// With --apply: maximum percentage of memories and bytes that a plan with many changes may touch [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
     /// Plan only the distillation of past days' logs into memories
@@ -632,7 +632,7 @@ pub(crate) struct Dream {
     /// Show the saved plans, which of them were applied, and when the next automatic plan is due
     #[arg(long, group = "dream_action")]
     pub(crate) status: bool,
-    /// Print the instructions and memories to send to a model, in pieces
+    /// Print the instructions and memories to send to a model; if there are several pieces, list them
     #[arg(long, group = "dream_action")]
     pub(crate) prompt: bool,
     /// With --prompt: number of the piece to print
@@ -650,7 +650,7 @@ pub(crate) struct Dream {
     /// Turn automatic plans at the end of sessions on or off
     #[arg(long, value_name = "on|off", group = "dream_action", value_parser = ["on", "off"])]
     pub(crate) auto: Option<String>,
-    /// Write the plan to this file instead of saving it under MEMDIR_HOME
+    /// Write the plan to this file, which must not exist, instead of saving it under --home
     #[arg(long, value_name = "FILE", conflicts_with_all = ["apply", "status", "prompt", "auto"])]
     pub(crate) output: Option<PathBuf>,
 }
@@ -728,7 +728,7 @@ Examples:
   memdir test")]
 pub(crate) struct Test {}
 
-/// Select the memories relevant to a message, or the tripwires that an action triggers
+/// Select the memories relevant to a message, or the rules that an action triggers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Prints nothing if no memory is relevant.
@@ -740,28 +740,28 @@ Examples:
   memdir recall --why-not notes/deploy 'ship it today'
   memdir recall --action --tool Bash --command 'git push --force'")]
 pub(crate) struct Recall {
-    /// Text of the message (`-` for standard input)
+    /// Text of the message, or of the action (`-` for standard input)
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
-    /// Maximum number of tokens in total
+    /// Maximum total number of tokens of the recalled memories
     #[arg(long, value_name = "TOKENS", default_value_t = memdir_core::internal::base::limits::RECALL_TOKENS)]
     pub(crate) budget: usize,
     /// Maximum number of memories to recall
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
-    /// Exclude these memories, which were already shown in the conversation
+    /// Memories to exclude because the conversation has already shown them, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) shown: Vec<String>,
-    /// Exclude the documentation of these tools, which are already in use
+    /// Tools in use, whose documentation is not recalled, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
-    /// Show each memory's score instead of recalling it
+    /// Show the scores of up to 10 memories instead of recalling them
     #[arg(long, conflicts_with = "action")]
     pub(crate) explain: bool,
     /// Show this memory's score, and why it is not recalled
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub(crate) why_not: Option<String>,
-    /// Select memories whose tripwire (`when:`) matches an action
+    /// Select the rules (`when:`) that an action triggers
     #[arg(long)]
     pub(crate) action: bool,
     /// Name of the tool that the action uses
@@ -770,7 +770,7 @@ pub(crate) struct Recall {
     /// Command line of the action
     #[arg(long, value_name = "COMMAND", requires = "action", allow_hyphen_values = true)]
     pub(crate) command: Option<String>,
-    /// File that the action reads or writes
+    /// File that the action reads or writes; may be repeated
     #[arg(long, value_name = "PATH", requires = "action")]
     pub(crate) path: Vec<PathBuf>,
 }
@@ -870,7 +870,7 @@ pub(crate) enum InboxWhat {
 Examples:
   memdir inbox show feedback/no-force-push")]
     Show(InboxShow),
-    /// Save a candidate as a memory
+    /// Save candidates as memories, or apply the changes that they propose
     #[command(after_help = "\
 Examples:
   memdir inbox accept feedback/no-force-push
@@ -1022,7 +1022,7 @@ pub(crate) struct Projects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectsWhat {
-    /// Use another project's memory in this one
+    /// Use another project's memory in this project
     #[command(after_help = "\
 Examples:
   memdir projects adopt shop-1a2b3c4d5e
@@ -1076,7 +1076,7 @@ pub(crate) struct Resume {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-No conversations are read until `memdir chats on`.
+Conversations are read only after you run `memdir chats on`.
 
 Examples:
   memdir chats on
@@ -1114,9 +1114,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable importing conversations from all hosts and projects, or from one
+    /// Enable importing conversations from all hosts and projects, or from one host or project
     On(ChatsSwitch),
-    /// Disable importing conversations from all hosts and projects, or from one
+    /// Disable importing conversations from all hosts and projects, or from one host or project
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -1130,6 +1130,7 @@ Examples:
   memdir chats show codex/0199c5d0 --lines 40-80")]
 pub(crate) struct ChatsShow {
     /// Conversation id, or a prefix of it
+    #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// Lines to print, such as 42-56, 42- or 42
     #[arg(long, value_name = "RANGE")]
@@ -1173,6 +1174,7 @@ Examples:
   memdir chats forget --before 2025-12-31")]
 pub(crate) struct ChatsForget {
     /// Conversation id, or a prefix of it
+    #[arg(value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
@@ -1190,6 +1192,7 @@ Examples:
   memdir chats export --project . --json > chats.json")]
 pub(crate) struct ChatsExport {
     /// Conversation ids, or prefixes of them [default: all conversations that match the filters]
+    #[arg(value_name = "ID")]
     pub(crate) sessions: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: ChatFilter,
@@ -1283,7 +1286,8 @@ pub(crate) struct Stats {
 /// Serve memories over the Model Context Protocol
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-HTTP on a public address requires a token: use --token-file or MEMDIR_TOKEN. For TLS, put a reverse proxy in front.
+The web page, and HTTP on an address that other machines can reach, require a token: use
+--token-file, MEMDIR_TOKEN or `memdir token add`. For TLS, put a reverse proxy in front.
 
 Examples:
   memdir mcp
@@ -1295,13 +1299,13 @@ pub(crate) struct Mcp {
     /// Serve HTTP on this address instead of standard input and output, with MCP at /mcp and REST under /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
-    /// Serve another memory system's tools, backed by its own directory; see `memdir dialects`
+    /// Serve the tools of these memory systems, separated by commas, each with its own directory; see `memdir dialects`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) dialect: Vec<String>,
-    /// Serve only these tools
+    /// Serve only these tools, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Do not serve these tools
+    /// Do not serve these tools, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     /// Serve only read-only tools
@@ -1313,10 +1317,10 @@ pub(crate) struct Mcp {
     /// File with the bearer token that HTTP clients must send [env: MEMDIR_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Additional host name to accept in the Host header
+    /// Additional host names to accept in the Host header, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
     pub(crate) host: Vec<String>,
-    /// Additional origin to accept in the Origin header, such as `https://example.org`
+    /// Additional origins to accept in the Origin header, such as `https://example.org`, separated by commas
     #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
     pub(crate) origin: Vec<String>,
     /// Also serve the web page at /ui; people sign in with a token or an identity provider
@@ -1330,8 +1334,9 @@ pub(crate) struct Mcp {
 /// Serve a team's memories from a PostgreSQL database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People, groups, projects and
-tokens are managed with `memdir admin`. The path /readyz reports whether the database can be reached.
+Any number of replicas may serve one database. For TLS, put a reverse proxy in front. People,
+groups, projects and tokens are managed with `memdir admin`. The path /readyz reports whether
+the database can be reached.
 
 Examples:
   DATABASE_URL=postgres://memdir@db/memdir memdir serve
@@ -1345,22 +1350,22 @@ pub(crate) struct Serve {
     /// Memory limit in MiB for open search indexes; the least recently used are closed first
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     pub(crate) index_memory: u64,
-    /// Maximum number of database connections for changes; reads get the same number again, and token checks a quarter of it
+    /// Maximum number of database connections for changes; as many again are used for reads, and a quarter as many for token checks
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
-    /// Serve only these tools
+    /// Serve only these tools, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Do not serve these tools
+    /// Do not serve these tools, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     /// Serve only read-only tools
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Additional host name to accept in the Host header
+    /// Additional host names to accept in the Host header, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// Additional origin to accept in the Origin header, such as `https://example.org`
+    /// Additional origins to accept in the Origin header, such as `https://example.org`, separated by commas
     #[arg(long, value_name = "URL", value_delimiter = ',')]
     pub(crate) origin: Vec<String>,
     /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
@@ -1385,8 +1390,9 @@ pub(crate) struct DatabaseArgs {
 /// Manage a team server's database, tenants, people and tokens
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A tenant has people, groups and projects. A project belongs to a group. A person's role in the group (reader,
-writer, reviewer, admin) applies to all its projects. All commands need the URL of the database.
+A tenant has people, groups and projects. A project belongs to a group. A person's role in the
+group (reader, writer, reviewer, admin) applies to all its projects. All commands need the URL
+of the database.
 
 Examples:
   memdir admin migrate
@@ -1474,8 +1480,9 @@ Examples:
     },
     /// Turn review of changes by writers and agents on or off
     #[command(after_help = "\
-Reviewers and admins of the group change its memories at once; a token with --agent never does. Open proposals remain
-after review is turned off, and can still be accepted or rejected.
+Reviewers and admins of the group still change its memories directly; changes with an agent's
+token are always proposals. Open proposals remain after review is turned off, and can still be
+accepted or rejected.
 
 Examples:
   memdir admin review on projects/shop --tenant acme
@@ -1489,25 +1496,27 @@ Examples:
     },
     /// Show a tenant's usage, or set its quotas
     #[command(after_help = "\
-Without options, shows the quotas and the current usage. A tenant over its quota keeps what it has, but cannot grow.
+Without options, shows the quotas and the current usage. A tenant over its quota keeps what it
+has, but cannot grow.
 
 Examples:
   memdir admin quota --tenant acme
   memdir admin quota --memories 10000 --bytes 100000000 --tenant acme
   memdir admin quota --memories none --tenant acme")]
     Quota {
-        /// Maximum number of files, or `none` for no limit
+        /// Maximum number of memories, including entrypoints, or `none` for no limit
         #[arg(long, value_name = "N")]
         memories: Option<String>,
-        /// Maximum total size of files in bytes, or `none` for no limit
+        /// Maximum total size of the memories in bytes, or `none` for no limit
         #[arg(long, value_name = "N")]
         bytes: Option<String>,
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Show who changed people, groups, projects, tokens and quotas
+    /// Show the audit log: changes to people, groups, projects, tokens and quotas, and decisions on proposals
     #[command(after_help = "\
-The log has names and roles, but never tokens or the texts of memories. Changes to memories are in their history.
+The log has names and roles, but never tokens or the texts of memories. Changes to memories are
+in their history.
 
 Examples:
   memdir admin audit --tenant acme
@@ -1521,9 +1530,9 @@ Examples:
     },
     /// Erase a person with their memories, versions, tokens and roles
     #[command(after_help = "\
-In shared memories, the person's changes remain, under another actor name. Without --yes, the command only
-reports what would be erased. The receipt does not contain the name. Backups are not covered. Replicas remove
-their search indexes of the person within ten minutes.
+In shared memories, the person's changes remain, under another actor name. Without --yes, the
+command only reports what would be erased. The receipt does not contain the name. Backups are
+not covered. Replicas remove their search indexes of the person within ten minutes.
 
 Examples:
   memdir admin erase-person ada --tenant acme
@@ -1587,9 +1596,9 @@ impl Admin {
 /// Review proposed changes on a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-In a project or group under review, changes by writers and agents are proposals. A reviewer or admin of the group
-accepts or rejects them. The author sees them too, and can withdraw them. Use a person's token; a token with --agent
-cannot accept or reject.
+In a project or group under review, changes by writers and agents are proposals. A reviewer or
+admin of the group accepts or rejects them. The author sees them too, and can withdraw them. Use
+a person's token; a token with --agent cannot accept or reject.
 
 Examples:
   memdir review list --server https://memory.example.org --token-file token
@@ -1619,7 +1628,7 @@ Examples:
   memdir review list --state rejected --server https://memory.example.org")]
     List {
         /// State of the proposals to list: open, accepted, rejected, withdrawn or all
-        #[arg(long, value_name = "STATE", value_enum, default_value_t = ReviewState::Open)]
+        #[arg(long, value_name = "STATE", value_enum, default_value_t = ReviewState::Open, hide_possible_values = true)]
         state: ReviewState,
     },
     /// Show a proposal with its diff
@@ -1851,7 +1860,8 @@ Examples:
 /// Open a web page to view, search and correct memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The page is served on 127.0.0.1 only. The printed URL works once, for a minute; the browser then has a session.
+The page is served on 127.0.0.1 only. The printed URL works once, within a minute; the browser
+then has a session.
 
 Examples:
   memdir ui
@@ -1872,9 +1882,9 @@ pub(crate) struct Ui {
 /// Export memories as one self-contained HTML file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The file needs no server and loads nothing. Secrets are redacted. Only the
+The file needs no server and no network. Secrets are redacted. Only the
 memories of the project and the team are in it; other mounts, such as user/,
-are left out unless they are named.
+are left out unless --include names them.
 
 Examples:
   memdir view -o memory.html
@@ -1883,7 +1893,7 @@ pub(crate) struct View {
     /// File to write (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Prefixes of other mounts to include
+    /// Prefixes of other mounts to include, separated by commas
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) include: Vec<String>,
     /// Overwrite an existing file
@@ -1939,12 +1949,13 @@ Examples:
     },
     /// Edit config.toml in your editor
     #[command(after_help = "\
-Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if the result would be invalid.
+Opens the file in the editor set in VISUAL or EDITOR. The file is not changed if the result
+would be invalid.
 
 Examples:
   memdir config edit")]
     Edit {
-        /// Start from the text in this file, such as one that could not be saved, instead of config.toml
+        /// Start from the text in this file, such as a draft that could not be saved, instead of config.toml
         #[arg(long, value_name = "FILE")]
         draft: Option<PathBuf>,
     },
@@ -2123,7 +2134,7 @@ pub(crate) struct Export {
     /// Project on the team server, if the token gives access to several
     #[arg(long, value_name = "ID")]
     pub(crate) server_project: Option<String>,
-    /// Print what would be copied without copying it
+    /// With --to-server or --from-server: print what would be copied without copying it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -2284,10 +2295,10 @@ pub(crate) struct Torture {
     /// Number of times to kill (SIGKILL) and restart a process at a random moment
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) kill: u64,
-    /// Kinds of changes that each process makes in rotation
+    /// Kinds of changes that each process makes in rotation, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["save", "append", "edit", "rename", "delete", "move", "undo", "redo", "editor"])]
     pub(crate) mix: Vec<ChangeKind>,
-    /// Seed of the random number generator
+    /// Seed of the random number generator [default: a random number]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }
@@ -2297,7 +2308,7 @@ pub(crate) struct Torture {
 #[command(after_help = "\
 Memories are generated in a temporary directory, or in --dir, which must be
 empty and is kept. The same requests go to the library, to a server on these
-files and, with --server, to another server: its memories below bench/ and
+files and, with --server, to another server, on which memories below bench/ and
 topic-… are created and deleted.
 
 Examples:
@@ -2311,7 +2322,7 @@ pub(crate) struct BenchServe {
     /// Number of requests of each kind
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     pub(crate) requests: u32,
-    /// Numbers of concurrent clients to test with
+    /// Numbers of concurrent clients to test with, separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16], value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: Vec<u32>,
     /// URL of another server to benchmark as well
@@ -2357,8 +2368,8 @@ pub(crate) struct BenchIndex {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Memories are generated in a temporary directory, or in --dir, which must be
-empty and is kept. The hook of a message is measured in a new process and
-compared with /bin/true.
+empty and is kept. The hook that runs at each message is measured in a new
+process and compared with /bin/true.
 
 Examples:
   memdir bench recall
@@ -2393,9 +2404,9 @@ pub(crate) struct BenchDream {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Plants facts and rules as memories, generates conversations that need some of
-them, imports these and replays them. The same seed gives the same numbers on
-every machine. With --dir, files are created in that directory and kept; it
-must be empty.
+them, and imports and replays these conversations. The same seed gives the same
+numbers on every machine. With --dir, files are created in that directory and
+kept; it must be empty.
 
 Examples:
   memdir bench replay
@@ -2436,7 +2447,7 @@ pub(crate) enum ChangeKind {
     Save,
     /// Append a line to a memory shared by all processes
     Append,
-    /// Edit a line of another shared memory, or a memory that the process created
+    /// Edit a line of another shared memory, or of a memory that the process created
     Edit,
     /// Rename a memory that the process created
     Rename,

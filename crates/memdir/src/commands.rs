@@ -386,7 +386,8 @@ fn input_text(path: &std::path::Path) -> Result<String, Failure> {
 }
 
 fn to_text(path: &std::path::Path, bytes: Vec<u8>) -> Result<String, Failure> {
-    String::from_utf8(bytes).map_err(|_| Failure::from(Error::bad_input(path.display().to_string(), "not valid UTF-8")))
+    let name = if stdin::is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() };
+    String::from_utf8(bytes).map_err(|_| Failure::from(Error::bad_input(name, "it is not valid UTF-8")))
 }
 
 /// A count with its noun: `1 file`, `2 files`. `plural` is the noun with its ending.

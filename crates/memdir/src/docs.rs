@@ -142,7 +142,8 @@ fn section(page: &mut String, parent: &str, command: &Command, global: &[&Id]) {
     command.get_arguments().filter(is_own).for_each(|arg| option(page, arg));
     let aliases: Vec<String> = command.get_visible_aliases().map(|alias| format!("`{parent} {alias}`")).collect();
     if !aliases.is_empty() {
-        let _ = writeln!(page, "\nAliases: {}.", aliases.join(", "));
+        let heading = if aliases.len() == 1 { "Alias" } else { "Aliases" };
+        let _ = writeln!(page, "\n{heading}: {}.", aliases.join(", "));
     }
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let (text, examples) = after.split_once("Examples:\n").unwrap_or((&after, ""));

@@ -98,7 +98,10 @@ fn with_hidden(mut command: Command, global: &[Arg]) -> Command {
     }
     let layout = match aliases(&command) {
         names if names.is_empty() => SUBCOMMAND_LAYOUT.to_owned(),
-        names => SUBCOMMAND_LAYOUT.replace("{usage}\n", &format!("{{usage}}\nAliases: {names}\n")),
+        names => {
+            let heading = if names.contains(',') { "Aliases" } else { "Alias" };
+            SUBCOMMAND_LAYOUT.replace("{usage}\n", &format!("{{usage}}\n{heading}: {names}\n"))
+        }
     };
     command.help_template(layout).mut_subcommands(|subcommand| subcommand.help_template(SUBCOMMAND_LAYOUT))
 }

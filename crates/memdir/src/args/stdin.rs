@@ -47,7 +47,7 @@ fn typed(lossy: bool) -> Result<String, Failure> {
     let text = match String::from_utf8(read()?) {
         Ok(text) => text,
         Err(error) if lossy => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        Err(_) => return Err(memdir_core::Error::bad_input("standard input", "not valid UTF-8").into()),
+        Err(_) => return Err(memdir_core::Error::bad_input("standard input", "it is not valid UTF-8").into()),
     };
     // What `echo` ends with is not a part of a word, a query or a replacement.
     let end = text.strip_suffix('\n').map_or(text.len(), |line| line.strip_suffix('\r').unwrap_or(line).len());

@@ -24,7 +24,7 @@ struct AdminChange {
     /// What was changed: `tenant`, `person`, `group`, `project`, `token`.
     kind: &'static str,
     name: String,
-    /// `added`, `removed` or `unchanged`.
+    /// What was done, such as `added`, `updated`, `moved` or `removed`; or `unchanged`.
     outcome: &'static str,
 }
 
@@ -110,7 +110,8 @@ impl Managed {
 
     /// The error for a name that does not exist yet, with the command that adds it.
     fn must_add(&self, kind: &str, name: &str) -> Failure {
-        not_found(kind, name, format!("add the {kind} with: memdir admin {kind} add {name} --tenant {}", self.tenant))
+        let group = if kind == "project" { " --group GROUP" } else { "" };
+        not_found(kind, name, format!("add the {kind} with: memdir admin {kind} add {name}{group} --tenant {}", self.tenant))
     }
 
     /// Reports that something was removed, or fails if it did not exist.
@@ -180,7 +181,7 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             }
             let is_new = database.add_group(tenant, group)?;
             people.iter().try_for_each(|person| database.set_member(tenant, group, person, role))?;
-            Ok(added("group", group, is_new || !people.is_empty()))
+            Ok(if is_new || people.is_empty() { added("group", group, is_new) } else { changed("group", group, "updated") })
         }
         AdminGroup::Remove { group, people } if people.is_empty() => {
             let has_projects = |row: &GroupRow| row.group == *group && !row.projects.is_empty();
@@ -201,7 +202,8 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
                     return Err(not_found(&format!("group {group:?}: member"), person, hint));
                 }
             }
-            Ok(changed("member", &format!("{} of {group}", people.join(", ")), "removed"))
+            let kind = if people.len() == 1 { "member" } else { "members" };
+            Ok(changed(kind, &format!("{} from group {group}", people.join(", ")), "removed"))
         }
         AdminGroup::List => Ok(CommandOutput::new(database.groups(tenant)?, |groups, printer| {
             let row = |one: &GroupRow| vec![one.group.clone(), roles(&one.members), one.projects.join(", ")];
@@ -216,7 +218,11 @@ fn project(what: &AdminProject, managed: &Managed) -> Result<CommandOutput, Fail
         AdminProject::Add { group, .. } if database.groups(tenant)?.iter().all(|row| row.group != *group) => {
             Err(managed.must_add("group", group))
         }
-        AdminProject::Add { id, group } => Ok(added("project", id, database.add_project(tenant, id, group)?)),
+        AdminProject::Add { id, group } => {
+            let is_moved = database.projects(tenant)?.iter().any(|row| row.project == *id && row.group != *group);
+            let is_new = database.add_project(tenant, id, group)?;
+            Ok(if is_moved { changed("project", id, "moved") } else { added("project", id, is_new) })
+        }
         AdminProject::Remove { id } => managed.removed("project", id, database.remove_project(tenant, id)?),
         AdminProject::List => Ok(CommandOutput::new(database.projects(tenant)?, |projects, printer| {
             let row = |one: &ProjectRow| vec![one.project.clone(), one.group.clone()];

@@ -33,6 +33,9 @@ struct Adoption {
     adopted: bool,
     /// The settings file.
     file: PathBuf,
+    /// Whether the lines to add are for read-write mounts.
+    #[serde(skip)]
+    read_write: bool,
 }
 
 #[derive(Serialize)]
@@ -64,7 +67,7 @@ pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope:
     } else {
         candidates(args, settings, scope, std::fs::read_to_string(&settings.file).unwrap_or_default())?.0
     };
-    Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone() }, show))
+    Ok(CommandOutput::new(Adoption { found, adopted, file: settings.file.clone(), read_write: args.read_write }, show))
 }
 
 /// Mounts one memory in place, read-only.
@@ -148,7 +151,7 @@ fn candidates(args: &AdoptArgs, settings: &Settings, scope: &Scope, mut text: St
     let machine = machine(settings)?;
     let memories = adopt::find(&machine);
     if let Some(unknown) = args.names.iter().find(|name| !memories.iter().any(|memory| memory.name == **name)) {
-        let hint = "list the memories with: memdir adopt".to_owned();
+        let hint = "list the memories of other programs with: memdir adopt".to_owned();
         return Err(Failure::Usage { message: format!("memory {unknown:?} not found"), hint });
     }
     let is_wanted = |memory: &HostMemory| args.names.is_empty() || args.names.iter().any(|name| name == memory.name);
@@ -252,7 +255,7 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
     let dir = (import.dir)(&machine);
     if args.dry_run {
         return Ok(CommandOutput::new(ImportDirOutcome { dir, memories: 0, changed: 0, note: import.note }, |imported, page| {
-            page.line(format!("would write to {}", imported.dir.display()))
+            page.line(format!("would write the memories to {}", imported.dir.display()))
         }));
     }
     // One process writes the directory at a time: what it read must not be older than what another one wrote.
@@ -306,7 +309,8 @@ fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
         let new = adoption.found.iter().filter(|candidate| !candidate.mounted);
         let names: Vec<&str> = new.map(|candidate| candidate.memory.name).collect();
         if !names.is_empty() {
-            page.line(format!("next: memdir adopt {} (adds the lines above to {})", names.join(" "), adoption.file.display()))?;
+            let option = if adoption.read_write { " --read-write" } else { "" };
+            page.line(format!("next: memdir adopt {}{option} (adds the lines above to {})", names.join(" "), adoption.file.display()))?;
         }
     }
     Ok(())

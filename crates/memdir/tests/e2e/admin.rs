@@ -61,7 +61,7 @@ fn a_team_is_set_up_from_nothing() {
     -- exit 2
     "#);
     assert_snapshot!(run(&["group", "add", "backend", "ada", "--tenant", "acme"]), @"added group backend");
-    assert_snapshot!(run(&["group", "add", "backend", "ben", "--role", "reader", "--tenant", "acme"]), @"added group backend");
+    assert_snapshot!(run(&["group", "add", "backend", "ben", "--role", "reader", "--tenant", "acme"]), @"updated group backend");
     assert_snapshot!(run(&["group", "add", "backend", "cleo", "--tenant", "acme"]), @r#"
     -- stderr
     error: person "cleo" not found
@@ -133,7 +133,7 @@ fn a_team_is_set_up_from_nothing() {
     hint: remove or move the projects first, for example: memdir admin project remove shop --tenant acme
     -- exit 1
     "#);
-    assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben of backend");
+    assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben from group backend");
     assert_snapshot!(run(&["project", "remove", "shop", "--tenant", "acme"]), @"removed project shop");
     assert_snapshot!(run(&["person", "remove", "ada", "--tenant", "acme"]), @"removed person ada");
     assert_snapshot!(run(&["token", "list", "--tenant", "acme"]), @"no tokens");

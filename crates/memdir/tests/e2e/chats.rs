@@ -138,7 +138,7 @@ fn what_is_turned_off_is_not_read() {
     let home = on();
     assert_eq!(
         home.run(&["chats", "off", "--host", "codex"]),
-        "codex chats are off\n-- stderr\nnote: archived conversations are kept; remove them with: memdir chats forget\n"
+        "codex chats are off\n-- stderr\nnote: archived conversations are kept; see how to remove them with: memdir chats forget --help\n"
     );
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
@@ -242,7 +242,7 @@ fn deleted_conversations_are_not_imported_again() {
     assert!(archived.contains("Deployed.") && !archived.contains("\nDeploy it\n"), "{archived}");
     assert_eq!(
         home.run(&["chats", "forget"]),
-        "-- stderr\nerror: missing SESSION, --project or --before\nhint: pass a conversation id, --project or --before; list the conversations with: memdir chats\n-- exit 2\n"
+        "-- stderr\nerror: no conversations selected\nhint: pass a conversation id, --project or --before; list the conversations with: memdir chats\n-- exit 2\n"
     );
 }
 

@@ -113,7 +113,7 @@ fn deleted_text_is_in_no_title_and_no_index_even_while_conversations_are_off() {
     assert!(home.run_bare(&["search", "--all-projects", "--source", "chat", "zebra crossing"]).contains("zebra"));
     home.ok(&["chats", "off"]);
     let forgot = home.ok(&["chats", "forget", "--project", "/home/ada/app", "--before", "2026-01-11"]);
-    assert_eq!(forgot, "forgot 0 conversations and 2 turns of 1 other\nverified: the deleted text was not found (2 searches)\n");
+    assert_eq!(forgot, "forgot 2 turns of 1 conversation\nverified: the deleted text was not found (2 searches)\n");
     assert!(!archived(&home).contains("zebra"), "{}", archived(&home));
     home.ok(&["chats", "on"]);
     for command in [&["chats"][..], &["chats", "show", "two-days"], &["search", "--all-projects", "--source", "chat", "zebra crossing"]] {

@@ -33,7 +33,7 @@ fn help_lists_every_command_and_exit_status() {
       view         Export memories as one self-contained HTML file
 
     Search and recall:
-      recall       Select the memories relevant to a message, or the tripwires that an action triggers
+      recall       Select the memories relevant to a message, or the rules that an action triggers
       replay       Replay past conversations against the current memory
       inbox        List proposed memories with their evidence, and accept, merge or reject them
       rules        List the rules (`when:`) in memories, and accept or reject them
@@ -91,7 +91,7 @@ fn help_lists_every_command_and_exit_status() {
           --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
           --agent <NAME>         Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
           --agent-scope <SCOPE>  Scope of the agent's memory: user, project or local [default: user]
-          --only <PREFIX>        Restrict access to memories under these prefixes
+          --only <PREFIX>        Access only memories under these prefixes, separated by commas
       -h, --help                 Print help
       -V, --version              Print version
 
@@ -177,17 +177,17 @@ fn a_command_shows_an_example() {
           --regex                 Treat OLD as a regular expression with look-around; `$!1` in NEW is
                                   the first capture group
           --all                   Replace all occurrences
-          --draft <FILE>          Start from the text in this file, such as one that could not be saved,
-                                  instead of the memory's text
+          --draft <FILE>          Start from the text in this file, such as a draft that could not be
+                                  saved, instead of the memory's text
           --if-version <VERSION>  Fail unless the memory's version equals VERSION or begins with it
       -h, --help                  Print help (see more with '--help')
 
     Global options: see `memdir --help`
 
     Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
-    returns at once needs its option to wait, such as `code --wait`. If the memory has changed when the
-    editor exits, or its text cannot be saved, the text is kept in a file, and the error message has
-    the command to continue with.
+    returns at once needs its option to wait, such as `code --wait`. If the memory is changed in the
+    meantime, or your text cannot be saved, the text is kept in a file, and the error message has the
+    command to continue with.
 
     Examples:
       memdir edit notes/deploy
@@ -296,15 +296,15 @@ fn common_commands_have_the_names_of_other_programs() {
     List memories
 
     Usage: memdir list [OPTIONS] [TOPIC]
-    Aliases: ls
+    Alias: ls
 
     Arguments:
       [TOPIC]  List only memories under this topic
 
     Options:
           --type <TYPE>    List only memories of this type: user, feedback, project or reference
-          --newer <DAYS>   List only memories verified or changed in the last DAYS days
-          --older <DAYS>   List only memories at least DAYS days old
+          --newer <DAYS>   List only memories last verified or changed at most DAYS days ago
+          --older <DAYS>   List only memories last verified or changed at least DAYS days ago
           --min-bytes <N>  List only memories of at least N bytes
           --tree           Print the memories as a tree of topics
       -l, --long           Print the type, size, age and description of each memory

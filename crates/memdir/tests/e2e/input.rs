@@ -70,7 +70,7 @@ fn an_empty_standard_input_is_not_a_text() {
     ");
     assert_snapshot!(home.run_with(&["edit", "a", "-", "x"], [0xff, 0xfe]), @"
     -- stderr
-    error: invalid standard input: not valid UTF-8
+    error: standard input is not valid UTF-8
     -- exit 2
     ");
     assert_eq!(home.files(), [""; 0]);

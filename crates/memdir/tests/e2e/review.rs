@@ -209,7 +209,7 @@ fn a_reviewer_decides_at_the_command_line() {
 
     -- stderr
     error: project "bank" not found
-    hint: add the project with: memdir admin project add bank --tenant acme
+    hint: add the project with: memdir admin project add bank --group GROUP --tenant acme
     -- exit 1
 
     -- stderr

@@ -28,8 +28,8 @@ pub(super) fn quota(memories: Option<&str>, bytes: Option<&str>, managed: &Manag
             None => continue,
             Some("none") => None,
             Some(text) => Some(text.parse().map_err(|_| Failure::Usage {
-                message: format!("invalid value for {option}: {text:?} is not a number"),
-                hint: "pass a number, or `none` for no limit".into(),
+                message: format!("invalid value for {option}: {text:?}"),
+                hint: "pass a whole number such as 10000, or `none` for no limit".into(),
             })?),
         };
     }
@@ -69,16 +69,16 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
             ("groups", receipt.groups),
             ("idempotency keys", receipt.claims),
             ("proposals", receipt.proposals),
-            ("shared changes (renamed)", receipt.shared_changes),
-            ("accepted changes (renamed)", receipt.accepted_changes),
-            ("audit entries (renamed)", receipt.audit_entries),
+            ("shared changes (name replaced)", receipt.shared_changes),
+            ("accepted changes (name replaced)", receipt.accepted_changes),
+            ("audit entries (name replaced)", receipt.audit_entries),
         ];
         let rows = rows.map(|(what, count)| vec![what.to_owned(), count.to_string()]);
-        table(printer, "", &["erased", "number"], rows.to_vec())?;
+        table(printer, "", &["what", "number"], rows.to_vec())?;
         if receipt.is_done {
             return printer.line(format!("erased the person; the name in the shared history is now {}", receipt.erased_as));
         }
-        printer.line("nothing was erased; to erase permanently, add --yes")
+        printer.line("nothing was erased; to erase the person permanently, add --yes")
     }))
 }
 

@@ -32,7 +32,7 @@ struct Forgot {
 pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutput, Failure> {
     if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
-            message: "missing SESSION, --project or --before".into(),
+            message: "no conversations selected".into(),
             hint: "pass a conversation id, --project or --before; list the conversations with: memdir chats".into(),
         });
     }
@@ -131,17 +131,21 @@ fn title_quotes(title: &str, section: &ChatSection) -> bool {
 
 fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
     let outcome = &forgot.outcome;
-    let shortened = match outcome.shortened.len() {
-        0 => String::new(),
-        others => format!(" and {} of {}", counted(outcome.turns, "turn"), counted(others as u64, "other")),
-    };
-    printer.line(format!("forgot {}{shortened}", counted(outcome.removed.len() as u64, "conversation")))?;
+    let (removed, shortened) = (outcome.removed.len() as u64, outcome.shortened.len() as u64);
+    let turns = counted(outcome.turns, "turn");
+    printer.line(match (removed, shortened) {
+        (_, 0) => format!("forgot {}", counted(removed, "conversation")),
+        (0, _) => format!("forgot {turns} of {}", counted(shortened, "conversation")),
+        _ => format!("forgot {} and {turns} of {}", counted(removed, "conversation"), counted(shortened, "other")),
+    })?;
     if forgot.searched_again > 0 {
         let searches = if forgot.searched_again == 1 { "search" } else { "searches" };
         let (found, all) = (forgot.found_again, forgot.searched_again);
         printer.line(match found {
             0 => format!("verified: the deleted text was not found ({all} {searches})"),
-            _ => format!("not verified: {found} of {all} {searches} still found deleted text"),
+            _ => format!(
+                "not verified: {found} of {all} {searches} still found deleted text; remove it everywhere with: memdir forget WORDS"
+            ),
         })?;
     }
     if forgot.candidates > 0 {

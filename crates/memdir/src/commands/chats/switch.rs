@@ -68,8 +68,10 @@ fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.line(format!("{what} are {}", if switched.on { "on" } else { "off" }))?;
     match (switched.on, switched.chats) {
         (true, true) => printer.note("every search imports new conversations; import them now with: memdir chats sync"),
-        (true, false) => printer.note(super::CHATS_ARE_OFF),
-        (false, _) => printer.note("archived conversations are kept; remove them with: memdir chats forget"),
+        (true, false) => {
+            printer.note(format!("{what} are imported only while chats as a whole are on; turn them on with: memdir chats on"))
+        }
+        (false, _) => printer.note("archived conversations are kept; see how to remove them with: memdir chats forget --help"),
     }
     Ok(())
 }
