@@ -119,7 +119,7 @@ fn decide(
     if !typed.yes {
         if !output.can_ask() {
             return Err(Failure::Usage {
-                message: format!("`memdir rules {verb}` needs confirmation, but standard input is not a terminal"),
+                message: format!("`memdir rules {verb}` needs confirmation, but {}", output.why_not_asked()),
                 hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),
             });
         }
