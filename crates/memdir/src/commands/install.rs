@@ -390,6 +390,6 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {
-    write!(anstream::stderr(), "Keep past conversations with agents on this machine and search them? [y/N] ")?;
+    write!(anstream::stderr(), "Keep an archive of past conversations with agents, so that memdir can search it? [y/N] ")?;
     Ok(matches!(read_answer()?.trim(), "y" | "yes"))
 }

@@ -696,7 +696,7 @@ fn a_mistyped_directory_is_an_error_and_creates_nothing() {
     assert!(!home.path("plain/new").exists() && !home.path("plain/warehuose").exists());
     assert_snapshot!(run_in(&home, "plain", &["init", "--dir", "new"]), @"
     created [HOME]/plain/new with MEMORY.md
-    next: memdir write NAME TEXT
+    next: memdir --dir [HOME]/plain/new write NAME TEXT
     ");
     assert_snapshot!(run_in(&home, "plain", &["list", "--dir", "new"]), @"");
     // A directory of the environment is created by the first write.
