@@ -470,7 +470,7 @@ fn only_a_person_decides() {
     home.bare(&["write", "plain", "No rule."]).output().unwrap();
     assert_snapshot!(home.run_bare(&["rules", "accept", "plain", "--yes"]), @r#"
     -- stderr
-    error: "plain" is not a rule: it has no conditions (`when:`)
+    error: "plain" is not a rule: it has no valid conditions (`when:`)
     hint: list the rules with: memdir rules
     -- exit 2
     "#);

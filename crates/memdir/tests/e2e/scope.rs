@@ -244,7 +244,7 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     moved-[HASH]  here  0  [HOME]/moved
     shop-[HASH]  orphan  1  [HOME]/shop
     -- stderr
-    note: an orphan project's directory no longer exists; use the project's memory with: memdir projects adopt ID
+    note: an orphan project's directory no longer exists; use its memory in the current project with: memdir projects adopt ID
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] now uses the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
