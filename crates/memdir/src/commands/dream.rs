@@ -166,7 +166,10 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("     and {} more", count - 20))?;
     }
     printer.line(format!("{}: {}", counted(count, "operation", "operations"), file.display()))?;
-    printer.note(format!("nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply {}", quoted(file)));
+    printer.note(format!(
+        "nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply {}",
+        quoted(file)
+    ));
     Ok(())
 }
 
@@ -242,7 +245,9 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
     Ok(CommandOutput::new(prompt, |prompt: &DreamPrompt, printer| {
         prompt.pieces.iter().try_for_each(|piece| printer.content(&piece.text))?;
         let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
-        printer.note(format!("about {tokens} tokens; save the model's answer to a file, then make a plan from it with: memdir dream --operations FILE"));
+        printer.note(format!(
+            "about {tokens} tokens; save the model's answer to a file, then make a plan from it with: memdir dream --operations FILE"
+        ));
         Ok(())
     }))
 }

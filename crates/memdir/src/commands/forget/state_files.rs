@@ -160,7 +160,9 @@ impl StateFile<'_> {
         let record: Option<ProjectRecord> = fs::read_to_string(self.path).ok().and_then(|text| toml::from_str(&text).ok());
         match record {
             Some(record) if record.root.is_dir() && name_has(self.path, phrase) => Treatment::Stays(named_after.to_owned()),
-            Some(record) if record.root.is_dir() => Treatment::Stays("it records a project's directory and remotes, and memdir needs it while the directory exists".to_owned()),
+            Some(record) if record.root.is_dir() => {
+                Treatment::Stays("it records a project's directory and remotes, and memdir needs it while the directory exists".to_owned())
+            }
             _ => Treatment::Remove,
         }
     }
