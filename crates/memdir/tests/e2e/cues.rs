@@ -110,7 +110,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     assert_snapshot!(home.run(&["check", "--strict"]), @"
     4 files: 0 errors, 0 suggestions
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     ");
     assert_eq!(home.json(&["check"])["without_cues"], 2);
 

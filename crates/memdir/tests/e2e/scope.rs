@@ -404,7 +404,7 @@ fn a_restricted_session_has_no_entrypoint_and_reports_it() {
     notes/b.md: type: no type; set it to user, feedback, project or reference
     3 files: 1 error, 2 suggestions
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     -- exit 1
     ");
 }
