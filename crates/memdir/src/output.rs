@@ -42,6 +42,15 @@ impl OutputOptions {
     pub(crate) fn can_ask(self) -> bool {
         self.terminal && !self.json && io::stdin().is_terminal()
     }
+
+    /// Why [`OutputOptions::can_ask`] is false.
+    pub(crate) fn why_not_asked(self) -> &'static str {
+        match self.json {
+            _ if !io::stdin().is_terminal() => "standard input is not a terminal",
+            true => "--json is set",
+            false => "standard output is not a terminal",
+        }
+    }
 }
 
 /// The output of a command: a value that serializes to JSON, and a function that prints it as text. Nothing is printed before

@@ -35,7 +35,7 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     if checked.without_cues > 0 {
         let memories = counted(checked.without_cues as u64, "memory has", "memories have");
-        printer.note(format!("{memories} no cues; list them with: memdir cues"));
+        printer.note(format!("{memories} no cues; see which with: memdir cues"));
     }
     let count = |severity| checked.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
     let files = counted(checked.files as u64, "file", "files");

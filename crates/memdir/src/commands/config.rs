@@ -125,7 +125,7 @@ fn guidelines(settings: &Settings, value: String, from: String) -> (String, Stri
     if settings.guidelines.len() == own {
         return (value, from);
     }
-    let from = if own > 0 { format!("{from} and the environment") } else { "the environment".into() };
+    let from = if own > 0 { format!("{from} and environment variables") } else { "environment variables".into() };
     (settings.guidelines.join(" "), from)
 }
 
@@ -218,8 +218,8 @@ fn setting(key: &str) -> Result<&'static Key, Failure> {
     };
     if known.kind == config::TABLE || known.kind == config::LIST_OF_TABLES || known.is_in_list() {
         return Err(Failure::Usage {
-            message: format!("{key:?} cannot be set on the command line"),
-            hint: "edit the settings with: memdir config edit".into(),
+            message: format!("{key:?} cannot be changed on the command line"),
+            hint: "edit the settings file with: memdir config edit".into(),
         });
     }
     Ok(known)

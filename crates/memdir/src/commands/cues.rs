@@ -107,8 +107,11 @@ fn invalid(file: &Path, why: String) -> Failure {
 fn choose(pending: Vec<CueProposal>, wanted: &str) -> Result<Vec<CueProposal>, Failure> {
     let chosen: Vec<CueProposal> = pending.into_iter().filter(|proposal| is_wanted(proposal, wanted)).collect();
     if chosen.is_empty() {
-        let message = if wanted == ALL { "no proposed cues".to_owned() } else { format!("no proposed cues for {wanted:?}") };
-        return Err(Failure::Usage { message, hint: "list the proposed cues with: memdir cues --proposed".into() });
+        let (message, hint) = match wanted {
+            ALL => ("no proposed cues".to_owned(), "set cues yourself with: memdir cues --from FILE"),
+            name => (format!("no proposed cues for {name:?}"), "list the proposed cues with: memdir cues --proposed"),
+        };
+        return Err(Failure::Usage { message, hint: hint.into() });
     }
     Ok(chosen)
 }
@@ -141,7 +144,7 @@ fn show_uncued(uncued: &Uncued, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{name}: {}", memory.description))?;
     }
     match uncued.memories.len() as u64 {
-        0 => printer.line("no memories lack cues")?,
+        0 => printer.line("no memories without cues")?,
         count => printer.note(format!("{} no cues; set them with: memdir cues --from FILE", counted(count, "memory has", "memories have"))),
     }
     Ok(())
@@ -154,7 +157,9 @@ fn show_proposed(proposed: &Proposed, printer: &mut Printer<'_>) -> io::Result<(
     }
     match proposed.proposals.is_empty() {
         true => printer.line("no proposed cues")?,
-        false => printer.note("accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME".to_owned()),
+        false => printer.note(
+            "accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME; for all of them, use `all` as NAME".to_owned(),
+        ),
     }
     Ok(())
 }

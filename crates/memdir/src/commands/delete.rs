@@ -82,7 +82,7 @@ fn confirm(topics: &[(&str, usize)], options: OutputOptions) -> Result<(), Failu
     let what = shown.collect::<Vec<_>>().join(" and ");
     if !options.can_ask() {
         return Err(Failure::Usage {
-            message: format!("deleting {what} needs confirmation, but standard input is not a terminal"),
+            message: format!("deleting {what} needs confirmation, but {}", options.why_not_asked()),
             hint: "add --yes; nothing was deleted".into(),
         });
     }

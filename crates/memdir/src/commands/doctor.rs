@@ -42,6 +42,9 @@ pub(super) struct HostReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
     pub(super) findings: Vec<DoctorFinding>,
+    /// Whether `--fix` may help and was not tried.
+    #[serde(skip)]
+    can_fix: bool,
 }
 
 pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<CommandOutput, Failure> {
@@ -86,13 +89,15 @@ fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFind
     let names = |rules: &[&Rule]| rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(", ");
     let mut seen = Vec::new();
     if !by_default.is_empty() {
-        let what = "hold the first matching command of a conversation (the default; to only show a rule, set `strength: tell`)";
-        seen.push(format!("{what}: {}", names(&by_default)));
+        let hold = super::counted(by_default.len() as u64, "rule holds", "rules hold");
+        let what = "the first matching command of a conversation by default (to only show a rule, set `strength: tell` in it)";
+        seen.push(format!("{hold} {what}: {}", names(&by_default)));
     }
     if !chosen.is_empty() {
-        seen.push(format!("have an explicit strength: {}", names(&chosen)));
+        let have = super::counted(chosen.len() as u64, "rule has", "rules have");
+        seen.push(format!("{have} an explicit strength: {}", names(&chosen)));
     }
-    let seen = format!("{}; list them with: memdir rules", seen.join("; "));
+    let seen = format!("{}; list all rules with: memdir rules", seen.join("; "));
     (!by_default.is_empty() || !chosen.is_empty()).then(|| DoctorFinding::ok("rules", seen))
 }
 
@@ -138,7 +143,15 @@ impl Checkup<'_> {
             choice: None,
         };
         let project = (scope == InstallScope::Project).then(|| machine.project.clone());
-        let report = |fixed, findings| HostReport { host: host.name, title: host.title, scope, project: project.clone(), fixed, findings };
+        let report = |fixed, findings| HostReport {
+            host: host.name,
+            title: host.title,
+            scope,
+            project: project.clone(),
+            fixed,
+            findings,
+            can_fix: !self.fix,
+        };
         if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
             // An uninstall elsewhere would remove the installation for all projects instead.
             let dir = quote_posix(&gone.to_string_lossy());
@@ -203,6 +216,7 @@ impl Checkup<'_> {
                 project: receipt.key.project.clone(),
                 fixed: None,
                 findings,
+                can_fix: false,
             })
         };
         self.receipts.installed.iter().filter(|receipt| receipt.key.team).filter_map(report).collect()
@@ -294,7 +308,7 @@ fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
     }
     if report.hosts.is_empty() {
         page.line("not installed in any host; next: memdir install")?;
-    } else if report.hosts.iter().flat_map(|host| &host.findings).any(|finding| !finding.ok) {
+    } else if report.hosts.iter().filter(|host| host.can_fix).flat_map(|host| &host.findings).any(|finding| !finding.ok) {
         page.line("next: memdir doctor --fix")?;
     }
     Ok(())

@@ -26,7 +26,7 @@ use std::{
 };
 
 /// What to do about a list of operations that is refused.
-const OPERATIONS_HINT: &str = "nothing was changed; see the expected format with: memdir dream --prompt";
+const OPERATIONS_HINT: &str = "nothing was changed; see the expected format with: memdir dream --prompt --piece 1";
 /// What to do about a plan that is refused.
 const PLAN_HINT: &str = "nothing was changed; correct the plan, or make a new one with: memdir dream";
 
@@ -166,7 +166,10 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("     and {} more", count - 20))?;
     }
     printer.line(format!("{}: {}", counted(count, "operation", "operations"), file.display()))?;
-    printer.note(format!("nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply {}", quoted(file)));
+    printer.note(format!(
+        "nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply {}",
+        quoted(file)
+    ));
     Ok(())
 }
 
@@ -233,14 +236,18 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
     let Some(number) = piece.or((total == 1).then_some(1)) else {
         return Ok(CommandOutput::new(prompt, show_sizes));
     };
-    let out_of_range =
-        || Failure::Usage { message: format!("piece {number} does not exist"), hint: "list the pieces with: memdir dream --prompt".into() };
+    let out_of_range = || Failure::Usage {
+        message: format!("piece {number} does not exist; the prompt has {}", counted(total as u64, "piece", "pieces")),
+        hint: if total == 1 { "omit --piece".into() } else { "list the pieces with: memdir dream --prompt".into() },
+    };
     let chosen = number.checked_sub(1).filter(|at| *at < total).ok_or_else(out_of_range)?;
     prompt.pieces = vec![prompt.pieces.swap_remove(chosen)];
     Ok(CommandOutput::new(prompt, |prompt: &DreamPrompt, printer| {
         prompt.pieces.iter().try_for_each(|piece| printer.content(&piece.text))?;
         let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
-        printer.note(format!("about {tokens} tokens; save the model's answer and validate it with: memdir dream --operations FILE"));
+        printer.note(format!(
+            "about {tokens} tokens; save the model's answer to a file, then make a plan from it with: memdir dream --operations FILE"
+        ));
         Ok(())
     }))
 }
@@ -250,7 +257,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
     if prompt.left_out > 0 {
-        printer.note(format!("{} omitted: too many for the prompt", counted(prompt.left_out as u64, "memory is", "memories are")));
+        printer.note(format!("{} not fit into the prompt", counted(prompt.left_out as u64, "memory does", "memories do")));
     }
     match prompt.pieces.is_empty() {
         true => printer.line("no memories")?,

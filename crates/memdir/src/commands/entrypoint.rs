@@ -12,6 +12,9 @@ use std::io;
 #[derive(Serialize)]
 struct Checked {
     entrypoints: Vec<Repaired>,
+    /// Whether `--repair` was given.
+    #[serde(skip)]
+    repair: bool,
 }
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
@@ -19,7 +22,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     let is_incomplete =
         |one: &Repaired| one.unreadable.is_some() || !one.dead.is_empty() || (!one.missing.is_empty() && one.change.is_none());
     let exit = if entrypoints.iter().any(is_incomplete) { Exit::Negative } else { Exit::Success };
-    Ok(CommandOutput::new(Checked { entrypoints }, show).exit(exit))
+    Ok(CommandOutput::new(Checked { entrypoints, repair: args.repair }, show).exit(exit))
 }
 
 fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -58,9 +61,9 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
         }
         if let Some(change) = &one.change {
             printer.line(format!("undo the repair with: memdir undo {change}"))?;
-        } else if !one.missing.is_empty() {
+        } else if !checked.repair && !one.missing.is_empty() {
             printer.note("add the missing lines with: memdir entrypoint --repair");
-        } else if one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_))) {
+        } else if !checked.repair && one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_))) {
             printer.note("remove the lines for missing files with: memdir entrypoint --repair");
         }
         one.notes.iter().for_each(|note| printer.note(note));

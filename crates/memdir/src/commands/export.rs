@@ -87,6 +87,10 @@ pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
     // Otherwise the error would name the temporary file beside it.
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()) {
+        if dir.exists() {
+            let (message, hint) = (format!("{} is not a directory", dir.display()), "use another file name".into());
+            return Err(Failure::Usage { message, hint });
+        }
         return Err(Failure::Usage {
             message: format!("directory {} does not exist", dir.display()),
             hint: format!("create it with: mkdir -p {}", shell::quote_posix(&dir.display().to_string())),

@@ -82,7 +82,7 @@ pub(super) struct Receipt {
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
     if !settings.only.is_empty() {
         return Err(Failure::Usage {
-            message: "--only cannot be used with `memdir forget`, which always covers whole memories".into(),
+            message: "--only cannot be used with `memdir forget`, which always covers all topics".into(),
             hint: "omit --only".into(),
         });
     }
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
 fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
     if !options.can_ask() {
         return Err(Failure::Usage {
-            message: "forgetting needs confirmation, but standard input is not a terminal".into(),
+            message: format!("forgetting needs confirmation, but {}", options.why_not_asked()),
             hint: "nothing was removed; use --dry-run to list what would be removed, or --yes to remove it without confirmation".into(),
         });
     }
@@ -134,7 +134,7 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
         for line in listed(found) {
             writeln!(error, "{}", visible(&line))?;
         }
-        write!(error, "Forget all of the above? This cannot be undone. [y/N] ")?;
+        write!(error, "Forget these words? This cannot be undone. [y/N] ")?;
         read_answer()
     };
     match asked().map_err(|source| Failure::Output { source })?.trim() {
@@ -201,7 +201,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
     lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole file", file.display())));
     lines.extend(found.kept.iter().map(|place| format!("kept: {place}")));
     if found.derived > 0 {
-        lines.push("search indexes, vectors and caches  removed and rebuilt".to_owned());
+        lines.push("search indexes, vectors and caches  removed; rebuilt when needed".to_owned());
     }
     lines
 }
@@ -211,7 +211,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(line)?;
     }
     let Some(receipt) = &forgot.receipt else {
-        printer.note("nothing was removed; remove all of the above with: memdir forget --yes WORDS");
+        printer.note("nothing was removed; forget the words with: memdir forget --yes WORDS");
         return not_reached(&forgot.found.not_reached, printer);
     };
     printer.line(format!("forgot: {}", summary(receipt)))?;
@@ -220,7 +220,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         (0, 0) => {
             format!("verified: the words are gone (read {} again, ran {searches})", counted(receipt.read_again as u64, "file", "files"))
         }
-        (_, left @ 1..) => format!("not verified: the words remain in {}", counted(left as u64, "place", "places")),
+        (_, 1..) => "not verified: the words remain in the places below".to_owned(),
         (found, 0) => format!("not verified: {found} of {searches} still found the words"),
     })?;
     for place in &receipt.remaining {
@@ -240,10 +240,10 @@ fn summary(receipt: &Receipt) -> String {
     let parts = [
         (receipt.redacted as u64, "memory file redacted", "memory files redacted"),
         (receipt.removed as u64, "memory removed", "memories removed"),
-        (receipt.versions as u64, "recorded text removed", "recorded texts removed"),
+        (receipt.versions as u64, "recorded text or name removed", "recorded texts or names removed"),
         (receipt.turns, "turn removed", "turns removed"),
         (receipt.chats as u64, "conversation removed", "conversations removed"),
-        (receipt.state_files as u64, "other file changed", "other files changed"),
+        (receipt.state_files as u64, "other file changed or removed", "other files changed or removed"),
     ];
     let parts: Vec<String> =
         parts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many)).collect();

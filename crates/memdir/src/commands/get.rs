@@ -2,7 +2,10 @@
 
 use super::name;
 use crate::{args::Get as Typed, exit::Failure, output::CommandOutput};
-use memdir_core::{LineRange, Memdir, Problem, Read, Reading, internal::base::limits};
+use memdir_core::{
+    LineRange, Memdir, Problem, Read, Reading,
+    internal::base::{limits, shell::quote_posix},
+};
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let (path, lines) = match &args.lines {
@@ -15,7 +18,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
         let with_line: Vec<Problem> = reading.problems.iter().filter(|problem| problem.line.is_some()).cloned().collect();
         super::read::problems(&reading.name, &with_line, printer);
         if let Some(next) = reading.next_line {
-            let (path, lines, all) = (&reading.path, &reading.lines, reading.total_lines);
+            let (path, lines, all) = (quote_posix(reading.path.as_str()), &reading.lines, reading.total_lines);
             printer.note(format!("lines {lines} of {all}; continue with: memdir get {path} --lines {next}-"));
         }
         Ok(())

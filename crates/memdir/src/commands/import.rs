@@ -91,7 +91,7 @@ fn file(path: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Failure::Usage {
             message: format!("{} is a ZIP archive", path.display()),
-            hint: "unpack it, then import the directory or its conversations.json".into(),
+            hint: "unpack it, then import the directory".into(),
         });
     }
     let text = super::to_text(path, bytes)?;
@@ -205,7 +205,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     let [imported, duplicates, skipped] = counts;
     let memories = counted(imported as u64, "memory", "memories");
-    let summary = format!("{memories}, {}, {skipped} skipped", counted(duplicates as u64, "duplicate", "duplicates"));
+    let summary = format!("{memories}; {}, {skipped} skipped", counted(duplicates as u64, "duplicate", "duplicates"));
     match &report.imported.change {
         _ if report.dry_run => printer.line(format!("would import {summary}")),
         Some(change) => printer.line(format!("imported {summary} (undo: memdir undo {change})")),

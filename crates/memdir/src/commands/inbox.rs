@@ -117,7 +117,7 @@ fn must_have_inbox(space: &OpenSpace<'_>) -> Result<(), Failure> {
         }),
         Some((_, scope)) if !scope.has_inbox() => Err(Failure::Usage {
             message: "the selected memory has no inbox; only a project's memory has one".into(),
-            hint: "omit --dir and --only".into(),
+            hint: "omit --dir and --only, and unset MEMDIR_DIR".into(),
         }),
         _ => Ok(()),
     }

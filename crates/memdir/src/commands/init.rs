@@ -36,6 +36,9 @@ struct Initialized {
     /// Whether it is in a repository, to commit.
     #[serde(skip)]
     committed: bool,
+    /// The options that select this memory, for the next command.
+    #[serde(skip)]
+    options: String,
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
@@ -68,7 +71,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     debug_assert!(root.join(MAIN).exists() || root.join(FALLBACK).exists());
     let prefix = if args.team { "team" } else { "" };
     let committed = args.team && settings.dir.is_none();
-    Ok(CommandOutput::new(Initialized { root, prefix: prefix.into(), created, committed }, show).with_notes(notes))
+    let initialized = Initialized { root, prefix: prefix.into(), created, committed, options: settings.typed_options() };
+    Ok(CommandOutput::new(initialized, show).with_notes(notes))
 }
 
 /// The mount of the team memory: in the directory of `--dir`, else in the repository.
@@ -88,13 +92,17 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
         };
     };
     let root = dir.value.join("team");
-    if root.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
-        return Err(refused(format!("{} is not a directory, so it cannot be a team memory", root.display())));
+    if let Some(meta) = root.symlink_metadata().ok().filter(|meta| !meta.is_dir()) {
+        let what = if meta.is_symlink() { "a symbolic link" } else { "not a directory" };
+        return Err(refused(format!("{} is {what}, so it cannot be a team memory", root.display())));
     }
     let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
     let whole = mounts::one_directory(settings, &dir.value, &configured);
     if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
-        return Err(refused(format!("{} is mounted read-only or only partially, so it cannot have a team memory", dir.value.display())));
+        return Err(refused(format!(
+            "{} is mounted read-only, partially or without an entrypoint, so it cannot have a team memory",
+            dir.value.display()
+        )));
     }
     Ok(mounts::one_directory(settings, &root, &configured))
 }
@@ -117,9 +125,10 @@ fn show(initialized: &Initialized, printer: &mut Printer<'_>) -> io::Result<()> 
     } else {
         printer.line(format!("created {root} with {MAIN}"))?;
     }
+    let options = &initialized.options;
     match initialized.prefix.as_str() {
-        "" => printer.line("next: memdir write NAME TEXT"),
-        prefix if !initialized.committed => printer.line(format!("next: memdir write {prefix}/NAME TEXT")),
-        prefix => printer.line(format!("next: memdir write {prefix}/NAME TEXT; share it with: git add .memdir")),
+        "" => printer.line(format!("next: memdir {options}write NAME TEXT")),
+        prefix if !initialized.committed => printer.line(format!("next: memdir {options}write {prefix}/NAME TEXT")),
+        prefix => printer.line(format!("next: memdir {options}write {prefix}/NAME TEXT; share it with: git add .memdir")),
     }
 }

@@ -302,7 +302,7 @@ fn select(args: &InstallArgs, settings: &Settings, machine: &Machine, options: O
     if !options.can_ask() {
         let names: Vec<&str> = candidates.iter().map(|host| host.name).collect();
         return Err(Failure::Usage {
-            message: format!("installing in {} needs confirmation, but standard input is not a terminal", names.join(", ")),
+            message: format!("installing in {} needs confirmation, but {}", names.join(", "), options.why_not_asked()),
             hint: "add --yes to install, or --dry-run to show the changes; no file was changed".into(),
         });
     }
@@ -390,6 +390,6 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {
-    write!(anstream::stderr(), "Keep past conversations with agents on this machine and search them? [y/N] ")?;
+    write!(anstream::stderr(), "Keep an archive of past conversations with agents, so that memdir can search it? [y/N] ")?;
     Ok(matches!(read_answer()?.trim(), "y" | "yes"))
 }

@@ -103,7 +103,8 @@ fn show_list(list: &ProjectList, printer: &mut Printer<'_>) -> io::Result<()> {
     }));
     printer.table(&rows)?;
     if list.projects.iter().any(|one| one.state == "orphan" && one.memories > 0) {
-        printer.note("an orphan project's directory no longer exists; use the project's memory with: memdir projects adopt ID");
+        printer
+            .note("an orphan project's directory no longer exists; use its memory in the current project with: memdir projects adopt ID");
     }
     Ok(())
 }
@@ -224,6 +225,9 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     let records = lock_records(settings)?;
     check_exists(settings, from)?;
     crate::config::check_id("project", to)?;
+    if from == to {
+        return Err(Failure::Usage { message: format!("project {from:?} already has this id"), hint: "use another id".into() });
+    }
     if project_records::count_memories(&settings.places().project(to)) > 0 {
         return Err(Failure::Usage {
             message: format!("project {to:?} already has memories"),

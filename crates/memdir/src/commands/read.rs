@@ -6,7 +6,10 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::{EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading, internal::prompt};
+use memdir_core::{
+    EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading,
+    internal::{base::shell::quote_posix, prompt},
+};
 use serde::Serialize;
 use std::io;
 
@@ -82,7 +85,7 @@ fn show_several(all: &Several, printer: &mut Printer<'_>) -> io::Result<()> {
 /// Adds the notes about one memory.
 fn add_notes(reading: &Reading, printer: &mut Printer<'_>) {
     if let Some(next) = reading.next_line {
-        let name = &reading.name;
+        let name = quote_posix(&reading.name);
         printer.note(format!("lines {} of {}; continue with: memdir read {name} --lines {next}-", reading.lines, reading.total_lines));
     }
     problems(&reading.name, &reading.problems, printer);

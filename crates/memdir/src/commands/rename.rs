@@ -25,8 +25,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 fn new_names(args: &Typed, memdir: &Memdir) -> Result<Vec<(MemoryPath, MemoryPath)>, Failure> {
     let Some(to) = topic_of(&args.to) else {
         return Err(Failure::Usage {
-            message: format!("{:?} is not a topic", args.to),
-            hint: format!("end a topic's name with `/`, as in {}/", args.to),
+            message: format!("the new name must be a topic, but {:?} does not end with `/`", args.to),
+            hint: format!("use the name {}/; nothing was renamed", args.to),
         });
     };
     let below = |name: &str| Ok::<_, Failure>(MemoryPath::parse(&if to.is_empty() { name.to_owned() } else { format!("{to}/{name}") })?);

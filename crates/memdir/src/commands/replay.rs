@@ -79,10 +79,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
     // Oldest first, as they happened.
     chats.sort_by_cached_key(|file| (file.chat.updated, file.chat.name()));
     if chats.is_empty() {
+        let (which, wider) = if args.all_projects { ("", "") } else { (" of this project", ", or add --all-projects") };
         notes.push(if settings.config.chats.settings.on {
-            "no archived conversations to replay; import them with: memdir chats sync".to_owned()
+            format!("no archived conversations{which} in this period; sync with: memdir chats sync{wider}")
         } else {
-            "chats are off, so there is nothing to replay; turn them on with: memdir chats on".to_owned()
+            format!("no archived conversations{which} in this period, and chats are off; turn them on with: memdir chats on{wider}")
         });
     }
     let bar = if look.terminal && !look.json { ProgressBar::new(chats.len() as u64) } else { ProgressBar::hidden() };
@@ -143,7 +144,7 @@ fn parse_age(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
             Ok(Timestamp::from_second(second).unwrap_or(Timestamp::MIN))
         }
         None => time::parse_time(text, &SystemClock.zone()).ok_or_else(|| {
-            Error::bad_input("since", format!("{text:?} is neither a period such as 90d nor a date such as 2026-01-31")).into()
+            Error::bad_input("--since", format!("{text:?} is neither a period such as 90d nor a date such as 2026-01-31")).into()
         }),
     }
 }
@@ -221,8 +222,11 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.table(&rows)?;
     }
     let more = report.memories.len().saturating_sub(TOP);
-    let more = if more > 0 { format!("{more} more not shown; ") } else { String::new() };
-    printer.line(format!("{more}{} not needed in any of these conversations", counted(report.unused_memories, "memory", "memories")))
+    if more > 0 {
+        printer.line(format!("and {}", counted(more as u64, "more memory", "more memories")))?;
+    }
+    let unused = counted(report.unused_memories, "memory was", "memories were");
+    printer.line(format!("{unused} not needed in any of these conversations"))
 }
 
 /// What a rule would do to a call.

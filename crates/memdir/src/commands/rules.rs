@@ -112,14 +112,14 @@ fn decide(
     let Some(rule) = all.iter().find(|rule| rule.path == name || rule.name == name.name()) else {
         memdir.read(&Read::all(name.clone()))?;
         return Err(Failure::Usage {
-            message: format!("{:?} is not a rule: it has no conditions (`when:`)", name.name()),
+            message: format!("{:?} is not a rule: it has no valid conditions (`when:`)", name.name()),
             hint: "list the rules with: memdir rules".into(),
         });
     };
     if !typed.yes {
         if !output.can_ask() {
             return Err(Failure::Usage {
-                message: format!("`memdir rules {verb}` needs confirmation, but standard input is not a terminal"),
+                message: format!("`memdir rules {verb}` needs confirmation, but {}", output.why_not_asked()),
                 hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),
             });
         }
@@ -155,8 +155,10 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
         rows.iter_mut().for_each(|row| drop(row.remove(USE)));
     }
     page.table(&rows)?;
-    if let Some(rule) = list.rules.iter().find(|rule| rule.conditions.iter().any(is_pending)) {
-        page.note(format!("`ask` and `deny` take effect after you accept the rule with: memdir rules accept {}", rule.name));
+    let pending: Vec<&RuleRow> = list.rules.iter().filter(|rule| rule.conditions.iter().any(is_pending)).collect();
+    if let [first, others @ ..] = pending.as_slice() {
+        let name = if others.is_empty() { first.name.as_str() } else { "NAME" };
+        page.note(format!("`ask` and `deny` take effect after you accept the rule with: memdir rules accept {name}"));
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ fn show(tested: &Tested, printer: &mut Printer<'_>) -> io::Result<()> {
         return printer.line(format!("no tests; add questions to {}", memdir_core::internal::store::mounts::TESTS_FILE));
     }
     let passed = tested.outcomes.iter().filter(|outcome| outcome.passed).count();
-    printer.line(format!("{passed} of {} tests passed", tested.outcomes.len()))
+    printer.line(format!("{passed} of {} passed", super::counted(tested.outcomes.len() as u64, "test", "tests")))
 }
 
 fn line(outcome: &TestOutcome, printer: &Printer<'_>) -> String {

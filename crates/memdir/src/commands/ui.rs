@@ -53,8 +53,10 @@ fn announce(url: &str, args: &Typed, output: OutputOptions) {
     // The server also works if nothing reads the URL.
     let _ = if output.json { writeln!(stdout, "{}", serde_json::json!({ "url": url })) } else { writeln!(stdout, "{url}") };
     let _ = stdout.flush();
-    if !args.no_open && open_browser(url).is_err() {
-        let _ = writeln!(io::stderr(), "memdir: cannot start a browser; open the URL yourself within a minute");
+    if !args.no_open
+        && let Err(error) = open_browser(url)
+    {
+        let _ = writeln!(io::stderr(), "memdir: cannot open the browser: {error}; open the URL yourself within a minute");
     }
 }
 

@@ -183,7 +183,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     a.md:1: secret: looks like a secret (github-token); remove it here and revoke it
     2 files: 1 error, 1 suggestion
     -- stderr
-    note: 1 memory has no cues; list them with: memdir cues
+    note: 1 memory has no cues; see which with: memdir cues
     -- exit 1
     ");
     assert_snapshot!(home.text("MEMORY.md"), @r"
@@ -217,7 +217,7 @@ fn check_reports_errors_in_its_exit_status() {
     assert_snapshot!(home.run(&["check"]), @"
     2 files: 0 errors, 0 suggestions
     -- stderr
-    note: 1 memory has no cues; list them with: memdir cues
+    note: 1 memory has no cues; see which with: memdir cues
     ");
     home.put("found.md", "---\ntype: project\n---\nShipped yesterday.\n");
     assert_snapshot!(home.run(&["check"]), @r#"
@@ -225,7 +225,7 @@ fn check_reports_errors_in_its_exit_status() {
     found.md:4: relative-date: "yesterday" is a relative date; write an absolute date
     3 files: 1 error, 1 suggestion
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["check", "--fix"]), @r#"
@@ -234,13 +234,13 @@ fn check_reports_errors_in_its_exit_status() {
     3 files: 0 errors, 1 suggestion
     -- stderr
     note: undo the repair with: memdir undo [ID]
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     "#);
     assert_snapshot!(home.run(&["check", "--strict"]), @r#"
     found.md:4: relative-date: "yesterday" is a relative date; write an absolute date
     3 files: 0 errors, 1 suggestion
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     -- exit 1
     "#);
     assert_eq!(home.json(&["check"])["findings"][0]["rule"], "relative-date");

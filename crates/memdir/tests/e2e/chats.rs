@@ -48,8 +48,8 @@ fn nothing_is_read_before_chats_are_turned_on() {
         "chats are on\n-- stderr\nnote: every search imports new conversations; import them now with: memdir chats sync\n"
     );
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 in the archive\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 2 in the archive\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; the archive has 2 conversations\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; the archive has 2 conversations\n");
 }
 
 #[test]
@@ -143,11 +143,11 @@ fn what_is_turned_off_is_not_read() {
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings, "[chats]\non = true\nhosts_off = [\"codex\"]\nprojects_off = [\"/home/ada/app\"]\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; 0 in the archive\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 0 turns in 0 conversations; the archive has 0 conversations\n");
     home.ok(&["chats", "on", "--host", "codex"]);
     home.ok(&["chats", "on", "--project-dir", "/home/ada/app"]);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), "[chats]\non = true\n");
-    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; 2 in the archive\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 4 turns in 2 conversations; the archive has 2 conversations\n");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn malformed_json_loses_no_turn() {
     let lone = record("user", "u1", "2026-01-15T10:00:00Z", json!("half a LONE smile")).replace("LONE", "\\ud83d");
     let twice = record("user", "u2", "2026-01-15T10:00:01Z", json!("said twice")).replacen('{', r#"{"uuid":"x","#, 1);
     claude(&home, "odd", &[lone, twice]);
-    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns in 3 conversations; 3 in the archive\n");
+    assert_eq!(home.run(&["chats", "sync"]), "synced 6 turns in 3 conversations; the archive has 3 conversations\n");
     assert!(home.ok(&["chats", "show", "claude-code/odd"]).contains("half a \u{fffd} smile"));
 }
 

@@ -245,7 +245,7 @@ fn gemini_and_copilot_conversations_are_taken_in() {
     let lines = |records: &[serde_json::Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>();
     put(&home, ".gemini/tmp/work/chats/session-2026-11-15T10-00-7c1f.jsonl", &lines(&gemini));
     put(&home, ".copilot/session-state/5e55/events.jsonl", &lines(&copilot));
-    assert_snapshot!(home.run_bare(&["chats", "sync"]), @"synced 4 turns in 2 conversations; 2 in the archive");
+    assert_snapshot!(home.run_bare(&["chats", "sync"]), @"synced 4 turns in 2 conversations; the archive has 2 conversations");
     assert_snapshot!(home.run_bare(&["chats"]), @"
     when              host         id    turns  project  title
     [TIME]            copilot-cli  5e55  2      work     Which port has production?
@@ -285,7 +285,7 @@ fn a_host_whose_transcripts_have_no_messages_is_reported() {
     let unknown = "{\"schema\":9,\"turn\":{\"who\":\"person\",\"said\":\"hello\"}}\n";
     put(&home, ".gemini/tmp/work/chats/session-2026-11-15T10-00-7c1f.jsonl", unknown);
     assert_snapshot!(home.run_bare(&["chats", "sync"]), @"
-    synced 0 turns in 0 conversations; 0 in the archive
+    synced 0 turns in 0 conversations; the archive has 0 conversations
     -- stderr
     note: no messages found in the newest gemini conversation; the transcript format may have changed; update memdir, or exclude the host with: memdir chats off --host gemini
     ");

@@ -707,7 +707,7 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     worktrees  shared  default
     team  true  [HOME]/home/config.toml
     log  false  default
-    guidelines  Write French. Be brief.  [HOME]/home/config.toml and the environment
+    guidelines  Write French. Be brief.  [HOME]/home/config.toml and environment variables
     count_use  true  default
     secrets.allow  none  default
     secrets.allow_rules  none  default
@@ -865,14 +865,14 @@ fn an_invalid_key_or_value_changes_nothing() {
     ");
     assert_snapshot!(home.run(&["config", "set", "mounts.path", "x"]), @r#"
     -- stderr
-    error: "mounts.path" cannot be set on the command line
-    hint: edit the settings with: memdir config edit
+    error: "mounts.path" cannot be changed on the command line
+    hint: edit the settings file with: memdir config edit
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["config", "set", "chats", "x"]), @r#"
     -- stderr
-    error: "chats" cannot be set on the command line
-    hint: edit the settings with: memdir config edit
+    error: "chats" cannot be changed on the command line
+    hint: edit the settings file with: memdir config edit
     -- exit 2
     "#);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);

@@ -99,7 +99,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     -- stderr
     note: 2 memories have no cues; set them with: memdir cues --from FILE
     ");
-    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memories lack cues");
+    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memories without cues");
     assert_eq!(
         home.json(&["cues", "notes"]),
         json!({ "memories": [
@@ -110,7 +110,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     assert_snapshot!(home.run(&["check", "--strict"]), @"
     4 files: 0 errors, 0 suggestions
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     ");
     assert_eq!(home.json(&["check"])["without_cues"], 2);
 
@@ -134,7 +134,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     ");
     assert_eq!((home.text("notes/deploy.md"), home.text("notes/tea.md")), before);
     assert_snapshot!(home.run_with(&["cues", "--from", "-"], batch), @"set cues for 2 memories (change [ID])");
-    assert_snapshot!(home.run(&["cues"]), @"no memories lack cues");
+    assert_snapshot!(home.run(&["cues"]), @"no memories without cues");
     assert_snapshot!(home.run(&["search", "can I ship this friday"]), @"
     notes/deploy.md:7-7  0.58  today
       On Tuesdays.
@@ -186,7 +186,7 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
     notes/deploy: zebra crossing wobble
     notes/tea: quokka haircut
     -- stderr
-    note: accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME
+    note: accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME; for all of them, use `all` as NAME
     ");
     assert_snapshot!(home.run(&["cues", "--accept", "notes/nothing"]), @r#"
     -- stderr

@@ -41,7 +41,7 @@ fn a_plan_is_made_edited_applied_and_undone() {
       2. archive notes/empty (empty, 95 %)
     2 operations: [PLAN]
     -- stderr
-    note: nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply [PLAN]
+    note: nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply [PLAN]
     ");
     let before = home.files();
     let plan = fs::read_to_string(plan_file(&home)).unwrap();
@@ -107,7 +107,7 @@ fn copies_of_short_texts_are_found() {
       5. merge f into e (exact-duplicate, 60 %)
     5 operations: [PLAN]
     -- stderr
-    note: nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply [PLAN]
+    note: nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply [PLAN]
     ");
 }
 
@@ -124,7 +124,7 @@ fn a_short_copy_among_many_memories_is_found() {
       1. merge b into a (exact-duplicate, 99 %)
     1 operation: [PLAN]
     -- stderr
-    note: nothing has changed yet; read and edit the plan, then apply it with: memdir dream --apply [PLAN]
+    note: nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply [PLAN]
     ");
 }
 
@@ -266,7 +266,7 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
     assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @r#"
     -- stderr
     error: invalid operations: operation 1: invalid memory name "../../x": it contains the component ".."; use a name without it
-    hint: nothing was changed; see the expected format with: memdir dream --prompt
+    hint: nothing was changed; see the expected format with: memdir dream --prompt --piece 1
     -- exit 2
     "#);
     assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));

@@ -133,14 +133,14 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     call_text(&team.web, &team.ada, &[], "memory_write", json!({ "path": "team/rule", "content": "Be kind." }));
     insta::assert_snapshot!(team.export(&team.laptop, &["--from-server", "URL"]), @"
     failed: team/rule: no mount on this machine has the prefix team/
-    copied 0 memories from [URL] to this machine (0 unchanged, 0 conflicts)
+    copied 0 memories from [URL] to this machine (0 unchanged, 0 conflicts, 1 failed)
     -- exit 3
     ");
     fs::write(team.laptop.path("token"), "mdt_0000000000000000").unwrap();
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @"
     -- stderr
     error: the server refused the request: missing or unknown bearer token (status 401); 0 memories were copied
-    hint: pass a server token with --token-file FILE, or set MEMDIR_TEAM_TOKEN
+    hint: pass a valid token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it
     -- exit 3
     ");
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @r#"

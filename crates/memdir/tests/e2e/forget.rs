@@ -92,9 +92,9 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/edits/draft.md
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
-    search indexes, vectors and caches  removed and rebuilt
+    search indexes, vectors and caches  removed; rebuilt when needed
     -- stderr
-    note: nothing was removed; remove all of the above with: memdir forget --yes WORDS
+    note: nothing was removed; forget the words with: memdir forget --yes WORDS
     note: not reached: the git history of [HOME]/shop/.memdir
     note: not reached: the hosts' own transcripts, memories and caches
     note: not reached: other machines, backups, exports and your shell history
@@ -133,8 +133,8 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/edits/draft.md
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
-    search indexes, vectors and caches  removed and rebuilt
-    forgot: 8 memory files redacted, 13 recorded texts removed, 1 turn removed, 4 other files changed
+    search indexes, vectors and caches  removed; rebuilt when needed
+    forgot: 8 memory files redacted, 13 recorded texts or names removed, 1 turn removed, 4 other files changed or removed
     verified: the words are gone (read [N] files again, ran 2 searches)
     receipt: [HOME]/home/forgotten/[TIME].json
     -- stderr
@@ -412,7 +412,7 @@ fn large_and_compressed_files_are_named_and_the_rest_is_forgotten() {
     );
     assert_eq!(fs::read(home.path("home/later/old.zst")).unwrap(), bytes, "it is not changed");
     let output = run_in(&home, "shop", &["forget", "--yes", WORDS]);
-    assert!(output.contains("not verified: the words remain in 2 places") && output.ends_with("-- exit 1\n"), "{output}");
+    assert!(output.contains("not verified: the words remain in the places below") && output.ends_with("-- exit 1\n"), "{output}");
 }
 
 /// Killed at any step, the next run finishes it.

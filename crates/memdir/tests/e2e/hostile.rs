@@ -156,7 +156,7 @@ fn an_entrypoint_that_is_a_link_affects_only_itself() {
     team/MEMORY.md: unreadable: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories
     2 files: 2 errors, 1 suggestion
     -- stderr
-    note: 1 memory has no cues; list them with: memdir cues
+    note: 1 memory has no cues; see which with: memdir cues
     -- exit 1
     "#);
     assert_snapshot!(run_in(&home, "shop", &["entrypoint"]), @r#"

@@ -33,13 +33,13 @@ fn memories_are_exported_and_imported_as_one_file() {
     action  memory
     add     notes/deploy
     add     style-2
-    would import 2 memories, 0 duplicates, 0 skipped
+    would import 2 memories; 0 duplicates, 0 skipped
     ");
     assert_eq!(other.ok(&["list"]), "style\n");
     let printed = other.run(&["import", &bundle]);
-    assert!(printed.contains("imported 2 memories, 0 duplicates, 0 skipped (undo: memdir undo [ID])"), "{printed}");
+    assert!(printed.contains("imported 2 memories; 0 duplicates, 0 skipped (undo: memdir undo [ID])"), "{printed}");
     assert_eq!(other.ok(&["list"]), "notes/deploy\nstyle\nstyle-2\n");
-    assert!(other.run(&["import", &bundle]).contains("imported 0 memories, 2 duplicates, 0 skipped"));
+    assert!(other.run(&["import", &bundle]).contains("imported 0 memories; 2 duplicates, 0 skipped"));
     other.ok(&["undo"]);
     assert_eq!(other.ok(&["list"]), "style\n");
 }
@@ -59,17 +59,17 @@ fn equal_texts_under_different_names_are_all_imported_and_reported() {
     add     people/alice
     add     people/bob    same text as people/alice
     add     people/carol  same text as people/alice
-    would import 3 memories, 0 duplicates, 0 skipped
+    would import 3 memories; 0 duplicates, 0 skipped
     ");
     insta::assert_snapshot!(to.run(&["import", &bundle]), @"
     [HOME]/bundle.md: a memdir bundle, 3 memories
     add  people/bob    same text as people/alice
     add  people/carol  same text as people/alice
-    imported 3 memories, 0 duplicates, 0 skipped (undo: memdir undo [ID])
+    imported 3 memories; 0 duplicates, 0 skipped (undo: memdir undo [ID])
     ");
     insta::assert_snapshot!(to.run(&["import", &bundle]), @"
     [HOME]/bundle.md: a memdir bundle, 3 memories
-    imported 0 memories, 3 duplicates, 0 skipped
+    imported 0 memories; 3 duplicates, 0 skipped
     ");
     for file in from.files() {
         assert_eq!(to.text(&file), from.text(&file), "{file}");
@@ -119,14 +119,14 @@ fn an_export_is_imported_as_the_same_tree() {
         let bundle = to.path("bundle").display().to_string();
         from.ok(&["export", "--format", format, "--out", &bundle]);
         let told = to.run(&["import", &bundle]);
-        assert!(told.contains("imported 16 memories, 0 duplicates, 0 skipped"), "{told}");
+        assert!(told.contains("imported 16 memories; 0 duplicates, 0 skipped"), "{told}");
         let memories = |home: &Home| -> Vec<(String, String)> {
             let files = home.files().into_iter().filter(|file| !file.starts_with("MEMORY"));
             files.map(|file| (file.clone(), home.text(&file))).collect()
         };
         assert_eq!(memories(&to), memories(&from), "{format}");
         let told = to.run(&["import", &bundle]);
-        assert!(told.contains("imported 0 memories, 16 duplicates, 0 skipped"), "{told}");
+        assert!(told.contains("imported 0 memories; 16 duplicates, 0 skipped"), "{told}");
         assert_eq!(memories(&to), memories(&from), "{format}");
     }
 }
@@ -201,12 +201,12 @@ fn secrets_are_redacted_in_conversations_and_skipped_in_memories() {
     fs::create_dir_all(home.path("from")).unwrap();
     fs::write(home.path("from/conversations.json"), export.to_string()).unwrap();
     let printed = home.run(&["import", home.path("from/conversations.json").to_str().unwrap()]);
-    assert!(printed.contains("1 memory, 0 duplicates, 0 skipped"), "{printed}");
+    assert!(printed.contains("1 memory; 0 duplicates, 0 skipped"), "{printed}");
     let text = home.text("logs/imported/claude/2026/01/2026-01-15-deploy.md");
     assert!(text.contains("My token is [secret: github") && text.contains("Keep it to yourself."), "{text}");
     fs::write(home.path("from/note.md"), format!("My token is {token}\n")).unwrap();
     let printed = home.run(&["import", home.path("from/note.md").to_str().unwrap()]);
-    assert!(printed.contains("0 memories, 0 duplicates, 1 skipped") && !printed.contains(&token), "{printed}");
+    assert!(printed.contains("0 memories; 0 duplicates, 1 skipped") && !printed.contains(&token), "{printed}");
 }
 
 /// Imported text must not replace the entrypoint, which is loaded into every conversation.
@@ -224,7 +224,7 @@ fn an_entrypoint_or_tests_file_is_never_imported() {
     let before = crate::home::files_below(&home.path("home"));
     for clash in ["number", "skip", "replace"] {
         let printed = home.run_bare(&["import", bundle.to_str().unwrap(), "--on-conflict", clash]);
-        assert!(printed.contains("0 memories, 0 duplicates, 6 skipped"), "{printed}");
+        assert!(printed.contains("0 memories; 0 duplicates, 6 skipped"), "{printed}");
         for (name, why) in [("user/MEMORY.md", "it is an entrypoint"), ("user/memory.tests.md", "contains memory tests")] {
             assert!(printed.lines().any(|line| line.contains(name) && line.contains(why)), "{printed}");
         }
@@ -253,9 +253,9 @@ fn an_index_beside_an_entrypoint_is_a_memory() {
         fs::write(home.path(name), text).unwrap();
     }
     let printed = home.run(&["import", home.path("docs").to_str().unwrap()]);
-    assert!(printed.contains("1 memory, 0 duplicates, 1 skipped") && printed.contains("it is an entrypoint"), "{printed}");
+    assert!(printed.contains("1 memory; 0 duplicates, 1 skipped") && printed.contains("it is an entrypoint"), "{printed}");
     let printed = home.run(&["import", home.path("docs").to_str().unwrap()]);
-    assert!(printed.contains("1 memory, 1 duplicate, 0 skipped"), "{printed}");
+    assert!(printed.contains("1 memory; 1 duplicate, 0 skipped"), "{printed}");
     assert_eq!(home.ok(&["list"]), "a\nindex\n");
 }
 
@@ -271,7 +271,7 @@ fn memories_deleted_in_openmemory_are_not_imported() {
         let home = Home::new();
         fs::write(home.path(name), text).unwrap();
         let printed = home.run(&["import", home.path(name).to_str().unwrap()]);
-        assert!(printed.contains("2 memories, 0 duplicates, 0 skipped") && printed.contains("skipped 1 deleted item"), "{printed}");
+        assert!(printed.contains("2 memories; 0 duplicates, 0 skipped") && printed.contains("skipped 1 deleted item"), "{printed}");
         assert_eq!(home.ok(&["list"]), "mem0/facts/likes-tea\nmem0/facts/owns-a-boat\n");
         for memory in ["likes-tea", "owns-a-boat"] {
             let text = home.text(&format!("mem0/facts/{memory}.md"));
@@ -306,7 +306,7 @@ fn an_archive_is_an_error_with_a_hint() {
     insta::assert_snapshot!(home.run(&["import", home.path("export.zip").to_str().unwrap()]), @"
     -- stderr
     error: [HOME]/export.zip is a ZIP archive
-    hint: unpack it, then import the directory or its conversations.json
+    hint: unpack it, then import the directory
     -- exit 2
     ");
 }

@@ -84,12 +84,12 @@ fn the_database_of_claude_mem_is_imported_while_it_is_in_use() {
     add     logs/imported/claude-mem/shop/2026/01/2026-01-15-fix-the-pool-size
     add     logs/imported/claude-mem/shop/2026/01/2026-01-15-move-the-shop-to-postgres
     add     claude-mem/all-projects/directive/answer-in-german
-    would import 4 memories, 0 duplicates, 0 skipped
+    would import 4 memories; 0 duplicates, 0 skipped
     ");
     assert!(home.files().is_empty(), "{:?}", home.files());
     insta::assert_snapshot!(home.run(&["import", "claude-mem", &path]), @"
     [HOME]/.claude-mem/claude-mem.db: claude-mem, 4 memories
-    imported 4 memories, 0 duplicates, 0 skipped (undo: memdir undo [ID])
+    imported 4 memories; 0 duplicates, 0 skipped (undo: memdir undo [ID])
     ");
     assert_eq!(files_below(&home.path(".claude-mem")), files, "nothing is created beside the database");
     insta::assert_snapshot!(home.text("claude-mem/shop/decision/use-postgres.md"), @"
@@ -147,15 +147,15 @@ fn the_database_of_claude_mem_is_imported_while_it_is_in_use() {
     ");
 
     // What is new in the database is all that the next import adds.
-    assert!(home.run(&["import", "claude-mem", &path]).contains("imported 0 memories, 4 duplicates, 0 skipped"));
+    assert!(home.run(&["import", "claude-mem", &path]).contains("imported 0 memories; 4 duplicates, 0 skipped"));
     observe(&owner, "shop", "decision", "Use Postgres", "A second thought.");
     observe(&owner, "shop", "discovery", "Port 5433", "The default port is taken.");
     // The directory of the database is enough.
     let dir = home.path(".claude-mem").display().to_string();
     let printed = home.run(&["import", "claude-mem", &dir]);
-    assert!(printed.contains("imported 2 memories, 4 duplicates, 0 skipped (undo: memdir undo [ID])"), "{printed}");
+    assert!(printed.contains("imported 2 memories; 4 duplicates, 0 skipped (undo: memdir undo [ID])"), "{printed}");
     assert!(home.text("claude-mem/shop/decision/use-postgres-2.md").contains("A second thought."));
-    assert!(home.run(&["import", "claude-mem", &dir]).contains("imported 0 memories, 6 duplicates, 0 skipped"));
+    assert!(home.run(&["import", "claude-mem", &dir]).contains("imported 0 memories; 6 duplicates, 0 skipped"));
     home.ok(&["undo"]);
     home.ok(&["undo"]);
     assert_eq!(home.ok(&["list"]), "");
@@ -169,7 +169,7 @@ fn one_project_of_claude_mem_can_be_imported() {
     observe(&owner, "blog", "decision", "Use Hugo", "x");
     owner.execute("UPDATE observations SET project = 'shop/worktree', merged_into_project = 'shop' WHERE project = 'shop'", []).unwrap();
     let printed = home.run(&["import", "claude-mem", &path, "--dry-run"]);
-    assert!(printed.contains("found 2 projects: blog (1), shop (1); import only one of them with: --from-project NAME"), "{printed}");
+    assert!(printed.contains("found 2 projects: blog (1), shop (1); to import only one of them, add --from-project NAME"), "{printed}");
     let json = home.json(&["import", "claude-mem", &path, "--from-project", "shop"]);
     assert_eq!(json["memories"][0]["name"], "claude-mem/shop/decision/use-postgres", "{json}");
     assert_eq!(home.ok(&["list"]), "claude-mem/shop/decision/use-postgres\n");
@@ -190,12 +190,12 @@ fn conflicts_and_secrets_of_claude_mem() {
     observe(&owner, "shop", "decision", "Use Postgres", "x");
     home.ok(&["write", "claude-mem/shop/decision/use-postgres", "Mine."]);
     let printed = home.run(&["import", "claude-mem", &path, "--on-conflict", "skip"]);
-    assert!(printed.contains("imported 1 memory, 0 duplicates, 1 skipped"), "{printed}");
+    assert!(printed.contains("imported 1 memory; 0 duplicates, 1 skipped"), "{printed}");
     for file in home.files() {
         assert!(!home.text(&file).contains(&token) && !file.contains(&token[4..12]), "{file}: {}", home.text(&file));
     }
     let printed = home.run(&["import", "claude-mem", &path, "--on-conflict", "replace"]);
-    assert!(printed.contains("imported 1 memory, 1 duplicate, 0 skipped"), "{printed}");
+    assert!(printed.contains("imported 1 memory; 1 duplicate, 0 skipped"), "{printed}");
     home.ok(&["undo"]);
     assert_eq!(home.text("claude-mem/shop/decision/use-postgres.md"), "Mine.\n");
 }
@@ -222,10 +222,10 @@ fn older_and_damaged_databases_of_claude_mem() {
     add     claude-mem/etc/observation/j-k
     add     claude-mem/shop/observation/deploy-on-tuesdays
     add     logs/imported/claude-mem/all-projects/2026/01/2026-01-15-a-long-day
-    would import 3 memories, 0 duplicates, 0 skipped
+    would import 3 memories; 0 duplicates, 0 skipped
     -- stderr
     note: [HOME]/old.db: observation 2 has no text and was skipped
-    note: found 2 projects: ../../etc (1), shop (1); import only one of them with: --from-project NAME
+    note: found 2 projects: ../../etc (1), shop (1); to import only one of them, add --from-project NAME
     ");
     for (name, bytes) in [
         ("empty.db", &b""[..]),
@@ -288,13 +288,13 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     add     people/Ada
     add     specs/Search Design
     add     specs/ranking
-    would import 3 memories, 0 duplicates, 0 skipped
+    would import 3 memories; 0 duplicates, 0 skipped
     -- stderr
     note: [HOME]/basic-memory: 1 linked note was not found; the links are kept unchanged: [[Nowhere]]
     ");
     insta::assert_snapshot!(home.run(&["import", "basic-memory", &path]), @"
     [HOME]/basic-memory: basic-memory, 3 memories
-    imported 3 memories, 0 duplicates, 0 skipped (undo: memdir undo [ID])
+    imported 3 memories; 0 duplicates, 0 skipped (undo: memdir undo [ID])
     -- stderr
     note: [HOME]/basic-memory: 1 linked note was not found; the links are kept unchanged: [[Nowhere]]
     ");
@@ -333,7 +333,7 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     // The links lead somewhere: only the one that led nowhere before is reported.
     let checked = home.run(&["check"]);
     assert!(checked.contains("Nowhere") && !checked.contains("people/Ada") && !checked.contains("specs/ranking"), "{checked}");
-    assert!(home.run(&["import", "basic-memory", &path]).contains("imported 0 memories, 3 duplicates, 0 skipped"));
+    assert!(home.run(&["import", "basic-memory", &path]).contains("imported 0 memories; 3 duplicates, 0 skipped"));
     // Renaming a memory takes the links along, as with any other memory.
     home.ok(&["rename", "people/Ada", "people/lovelace"]);
     assert!(home.text("specs/Search Design.md").contains("[[people/lovelace]]"));
@@ -366,7 +366,7 @@ fn a_note_with_a_secret_or_without_text_is_skipped_and_the_rest_is_imported() {
     [HOME]/notes: basic-memory, 3 memories
     skip  MEMORY.md  it is an entrypoint; memdir maintains its own
     skip  secret.md  line 7 contains what looks like a secret (github-token)
-    imported 1 memory, 0 duplicates, 2 skipped (undo: memdir undo [ID])
+    imported 1 memory; 0 duplicates, 2 skipped (undo: memdir undo [ID])
     -- stderr
     note: skipped [HOME]/notes/binary.md: not valid UTF-8
     ");

@@ -631,7 +631,7 @@ fn a_sync_finds_candidates_of_the_project() {
     home.configure("[chats]\non = true\n");
     transcript(&home, "s", &["Fix the login.", REQUEST]);
     assert_snapshot!(home.run_bare(&["chats", "sync"]), @"
-    synced 4 turns in 1 conversation; 1 in the archive
+    synced 4 turns in 1 conversation; the archive has 1 conversation
     1 new candidate in the inbox; review with: memdir inbox
     ");
     assert!(run(&home, &["inbox"]).contains("rounded per line"));

@@ -87,7 +87,7 @@ fn a_team_memory_in_a_directory_is_its_team_folder() {
     std::os::unix::fs::symlink(home.path("elsewhere"), home.memory("team")).unwrap();
     assert_snapshot!(home.run(&["init", "--team"]), @"
     -- stderr
-    error: [HOME]/memory/team is not a directory, so it cannot be a team memory
+    error: [HOME]/memory/team is a symbolic link, so it cannot be a team memory
     hint: omit --team
     -- exit 2
     ");

@@ -135,7 +135,7 @@ fn on_a_terminal_what_was_found_is_offered() {
     assert!(shown.contains("3 conversations of Claude Code: memdir chats sync"), "what is declined stays in the list: {shown}");
     let (shown, code) = install("y\ny\ny\ny\n");
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("synced 4 turns in 3 conversations; 3 in the archive; 1 new candidate in the inbox"), "{shown}");
+    assert!(shown.contains("synced 4 turns in 3 conversations; the archive has 3 conversations; 1 new candidate in the inbox"), "{shown}");
     assert!(home.run_bare(&["inbox"]).contains("invoices are numbered per country"));
 }
 

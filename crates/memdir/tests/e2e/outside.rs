@@ -274,7 +274,7 @@ fn the_line_of_a_removed_file_goes_with_the_next_write() {
     2 files: 2 errors, 1 suggestion
     -- stderr
     note: undo the repair with: memdir undo [ID]
-    note: 1 memory has no cues; list them with: memdir cues
+    note: 1 memory has no cues; see which with: memdir cues
     -- exit 1
     ");
     home.ok(&["undo"]);
@@ -332,7 +332,7 @@ fn a_file_renamed_by_hand_has_one_line() {
     5 files: 0 errors, 4 suggestions
     -- stderr
     note: undo the repair with: memdir undo [ID]
-    note: 4 memories have no cues; list them with: memdir cues
+    note: 4 memories have no cues; see which with: memdir cues
     ");
     assert_snapshot!(home.text("MEMORY.md"), @"
     # Memory
@@ -389,7 +389,7 @@ fn conflict_markers_are_reported_with_their_line() {
     a.md:9: conflict-marker: >>>>>>> is a merge conflict marker; resolve the conflict and remove it
     3 files: 3 errors, 0 suggestions
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     -- exit 1
     ");
 }

@@ -80,7 +80,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     -- stderr
     note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in its project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus","autoMemoryEnabled":false}"#);
@@ -131,7 +131,7 @@ fn replace_imports_the_memories_of_other_projects_too() {
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: imported 1 memory from [HOME]/.claude/projects/[SHOP]/memory (undo in [HOME]/shop: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in that project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in its project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     ");
     let list = || String::from_utf8(home.bare(&["list"]).current_dir(home.path("shop")).output().unwrap().stdout).unwrap();
     assert_eq!(list(), "price\n");
@@ -329,7 +329,7 @@ fn a_person_is_asked_and_a_dry_run_shows_everything() {
       replace  turn it off; memdir is the only memory (recommended)
       share    make it use memdir's directory, in this project
       both     keep it; the agent is asked to save to memdir
-    [Enter: replace] Keep past conversations with agents on this machine and search them? [y/N]
+    [Enter: replace] Keep an archive of past conversations with agents, so that memdir can search it? [y/N]
     ");
     assert!(settings(&home, ".claude/settings.json").contains("\"autoMemoryEnabled\":false"), "replace is recommended");
     let (shown, _) = ask(&home, &["install", "claude-code"], "\n");

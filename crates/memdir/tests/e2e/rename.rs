@@ -194,8 +194,8 @@ fn nothing_is_renamed_if_one_of_several_cannot_be() {
     "#);
     assert_snapshot!(home.run(&["rename", "a", "notes/b", "new"]), @r#"
     -- stderr
-    error: "new" is not a topic
-    hint: end a topic's name with `/`, as in new/
+    error: the new name must be a topic, but "new" does not end with `/`
+    hint: use the name new/; nothing was renamed
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["rename", "a", "notes/", "new/"]), @r#"

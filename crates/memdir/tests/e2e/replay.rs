@@ -64,7 +64,7 @@ fn past_conversations_are_run_against_todays_memory() {
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory not needed in any of these conversations
+    1 memory was not needed in any of these conversations
     ");
     assert_snapshot!(home.run_bare(&[&since, ["--explain"].as_slice()].concat()), @"
     chats/claude-code/b2.md:15-17  Is the harbour ferry late?
@@ -82,7 +82,7 @@ fn past_conversations_are_run_against_todays_memory() {
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory not needed in any of these conversations
+    1 memory was not needed in any of these conversations
     ");
     let json: Value = serde_json::from_str(&ok(&home, &[&since, ["--json"].as_slice()].concat())).unwrap();
     assert_eq!((json["messages"].as_u64(), json["unused_memories"].as_u64()), (Some(6), Some(1)), "{json:#}");
@@ -117,13 +117,13 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     0 conversations, 0 messages, 0 tool calls
     recall: 0 memories recalled for 0 messages, 0 tokens (average over all messages: 0)
     rules: fired on 0 tool calls, 0 tokens
-    3 memories not needed in any of these conversations
+    3 memories were not needed in any of these conversations
     -- stderr
-    note: no archived conversations to replay; import them with: memdir chats sync
+    note: no archived conversations of this project in this period; sync with: memdir chats sync, or add --all-projects
     ");
     assert_snapshot!(home.run_bare(&["replay", "--since", "soon"]), @r#"
     -- stderr
-    error: invalid since: "soon" is neither a period such as 90d nor a date such as 2026-01-31
+    error: invalid --since: "soon" is neither a period such as 90d nor a date such as 2026-01-31
     -- exit 2
     "#);
     let off = Home::new();
@@ -131,9 +131,9 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     0 conversations, 0 messages, 0 tool calls
     recall: 0 memories recalled for 0 messages, 0 tokens (average over all messages: 0)
     rules: fired on 0 tool calls, 0 tokens
-    0 memories not needed in any of these conversations
+    0 memories were not needed in any of these conversations
     -- stderr
-    note: chats are off, so there is nothing to replay; turn them on with: memdir chats on
+    note: no archived conversations of this project in this period, and chats are off; turn them on with: memdir chats on, or add --all-projects
     ");
 }
 

@@ -470,7 +470,7 @@ fn only_a_person_decides() {
     home.bare(&["write", "plain", "No rule."]).output().unwrap();
     assert_snapshot!(home.run_bare(&["rules", "accept", "plain", "--yes"]), @r#"
     -- stderr
-    error: "plain" is not a rule: it has no conditions (`when:`)
+    error: "plain" is not a rule: it has no valid conditions (`when:`)
     hint: list the rules with: memdir rules
     -- exit 2
     "#);
@@ -672,7 +672,7 @@ fn the_doctor_names_the_rules_that_hold() {
     write(&home, "sql", "---\nwhen: {path: '*.sql'}\n---\nMigrations are reviewed.\n");
     let report = home.run_bare(&["doctor"]);
     let line = report.lines().find(|line| line.contains(" rules: ")).unwrap_or(&report);
-    assert_snapshot!(line, @"  ok  rules: hold the first matching command of a conversation (the default; to only show a rule, set `strength: tell`): push; have an explicit strength: tag; list them with: memdir rules");
+    assert_snapshot!(line, @"  ok  rules: 1 rule holds the first matching command of a conversation by default (to only show a rule, set `strength: tell` in it): push; 1 rule has an explicit strength: tag; list all rules with: memdir rules");
 }
 
 /// Runs opencode's plugin as opencode does: the first command fails with the rule, the second has it in its result.

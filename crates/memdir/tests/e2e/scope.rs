@@ -244,7 +244,7 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     moved-[HASH]  here  0  [HOME]/moved
     shop-[HASH]  orphan  1  [HOME]/shop
     -- stderr
-    note: an orphan project's directory no longer exists; use the project's memory with: memdir projects adopt ID
+    note: an orphan project's directory no longer exists; use its memory in the current project with: memdir projects adopt ID
     ");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] now uses the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
@@ -404,7 +404,7 @@ fn a_restricted_session_has_no_entrypoint_and_reports_it() {
     notes/b.md: type: no type; set it to user, feedback, project or reference
     3 files: 1 error, 2 suggestions
     -- stderr
-    note: 2 memories have no cues; list them with: memdir cues
+    note: 2 memories have no cues; see which with: memdir cues
     -- exit 1
     ");
 }
@@ -696,7 +696,7 @@ fn a_mistyped_directory_is_an_error_and_creates_nothing() {
     assert!(!home.path("plain/new").exists() && !home.path("plain/warehuose").exists());
     assert_snapshot!(run_in(&home, "plain", &["init", "--dir", "new"]), @"
     created [HOME]/plain/new with MEMORY.md
-    next: memdir write NAME TEXT
+    next: memdir --dir [HOME]/plain/new write NAME TEXT
     ");
     assert_snapshot!(run_in(&home, "plain", &["list", "--dir", "new"]), @"");
     // A directory of the environment is created by the first write.

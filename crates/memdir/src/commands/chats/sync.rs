@@ -70,7 +70,8 @@ impl Report {
     fn summary(&self) -> Vec<String> {
         let Report { outcome, kept, candidates } = self;
         let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
-        let mut lines = vec![format!("synced {turns} in {written}; {kept} in the archive")];
+        let kept = counted(*kept as u64, "conversation");
+        let mut lines = vec![format!("synced {turns} in {written}; the archive has {kept}")];
         if !candidates.is_empty() {
             lines.push(format!("{} in the inbox; review with: memdir inbox", counted(candidates.len() as u64, "new candidate")));
         }
@@ -114,7 +115,8 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.note(outcome.left_note());
     }
     if !outcome.removed.is_empty() {
-        printer.note(format!("removed {} to stay within the archive's limits", counted(outcome.removed.len() as u64, "conversation")));
+        printer
+            .note(format!("removed {} from the archive to stay within its limits", counted(outcome.removed.len() as u64, "conversation")));
     }
     for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
         let line = problem.line.map_or(String::new(), |line| format!(":{line}"));
@@ -126,7 +128,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     if outcome.problems.len() > MAX_PROBLEMS {
         let more = counted((outcome.problems.len() - MAX_PROBLEMS) as u64, "more problem");
-        printer.note(format!("{more}; list all problems with --json"));
+        printer.note(format!("{more} not shown; to list all problems of a sync, use --json"));
     }
     for empty in &outcome.empty_hosts {
         printer.note(format!("{}; {}", empty.describe(), empty.hint()));

@@ -66,12 +66,18 @@ pub(super) fn run(
     if !args.yes || prompt.pieces.is_empty() {
         return Ok(CommandOutput::new(announced, show_announced));
     }
-    let mut notes = vec![format!("ran {} with about {} tokens in total: {}", times(announced.pieces), announced.tokens, announced.command)];
+    let (mut notes, mut runs, mut sent): (Vec<String>, usize, usize) = (Vec::new(), 0, 0);
     let (mut plans, mut left_out): (Vec<DreamPlan>, Vec<LeftOut>) = (Vec::new(), Vec::new());
+    let mut last_failure = String::new();
     let (watch, limit) = (Stopwatch::start(), Duration::from_secs(setting.model_seconds));
     for (number, piece) in (1..).zip(&prompt.pieces) {
         // The time is for all pieces together, and so is the cost.
         let left = limit.checked_sub(watch.elapsed()).unwrap_or_default();
+        if left.is_zero() && number > 1 {
+            notes.push(format!("skipped piece {number}: the time limit of {} s for all pieces was reached", limit.as_secs()));
+            continue;
+        }
+        (runs, sent) = (runs + 1, sent + piece.tokens);
         let answer = ask(host, &argv, &piece.text, left).and_then(|output| answer_text(host, &output));
         let planned = answer.and_then(|text| space.memdir.plan_from_answer(&text, piece).map_err(|error| error.to_string()));
         match planned {
@@ -80,7 +86,10 @@ pub(super) fn run(
                 plans.push(plan);
             }
             // The operations of the other pieces are still useful.
-            Err(why) => notes.push(format!("skipped piece {number}: {why}")),
+            Err(why) => {
+                notes.push(format!("skipped piece {number}: {why}"));
+                last_failure = why;
+            }
         }
     }
     // Two pieces may have proposed the same.
@@ -89,10 +98,11 @@ pub(super) fn run(
     let Some(plan) = plan else {
         return Err(Failure::Negative {
             code: "unavailable",
-            message: notes.pop().unwrap_or_default(),
-            hint: "nothing was changed; try again, or use: memdir dream --prompt".into(),
+            message: last_failure,
+            hint: "nothing was changed; try again, or print the prompt for another model with: memdir dream --prompt".into(),
         });
     };
+    notes.insert(0, format!("ran this command {} with about {sent} tokens in total: {}", times(runs), announced.command));
     Ok(made(shelf, space, plan, left_out, args)?.with_notes(notes))
 }
 
@@ -101,6 +111,9 @@ fn times(count: usize) -> String {
 }
 
 fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Result<()> {
+    if announced.pieces == 0 {
+        return printer.line("nothing to send: no memories to tidy");
+    }
     printer.line(format!("would run this command {} with about {} tokens in total:", times(announced.pieces), announced.tokens))?;
     printer.line(format!("  {}", announced.command))?;
     printer.line(format!(
@@ -172,7 +185,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
         let file = dir.path().join(".gemini/settings.json");
         disk::create_private_dir(&dir.path().join(".gemini"))
             .and_then(|()| disk::replace(&file, Replace::DERIVED, |file| file.write_all(GEMINI_OFF.as_bytes())))
-            .map_err(|error| format!("cannot write Gemini's settings: {error}"))?;
+            .map_err(|error| format!("cannot write temporary settings for Gemini CLI: {error}"))?;
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;

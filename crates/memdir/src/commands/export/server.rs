@@ -194,7 +194,8 @@ fn missing_mount(memdir: &Memdir, path: &MemoryPath) -> Option<&'static str> {
 /// What was copied before a failure stays; the same command continues from there.
 fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
-        TeamFailure::Refused(_) | TeamFailure::Denied(_) => "pass a server token with --token-file FILE, or set MEMDIR_TEAM_TOKEN",
+        TeamFailure::Denied(_) => "pass a valid token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it",
+        TeamFailure::Refused(_) => "check the URL and the project (--server-project)",
         _ => "run the command again; it copies only the missing memories",
     };
     let done = counted(transfer.copied.len() as u64, "memory was", "memories were");
@@ -227,5 +228,8 @@ fn show(transfer: &Transfer, printer: &mut Printer<'_>) -> io::Result<()> {
     let verb = if transfer.dry_run { "would copy" } else { "copied" };
     let copied = counted(transfer.copied.len() as u64, "memory", "memories");
     let conflicts = counted(transfer.conflicts.len() as u64, "conflict", "conflicts");
-    printer.line(format!("{verb} {copied} from {} to {} ({} unchanged, {conflicts})", transfer.from, transfer.to, transfer.unchanged))
+    let more = [(transfer.proposed.len(), "proposed"), (transfer.failed.len(), "failed")];
+    let more: String = more.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
+    let (from, to, unchanged) = (&transfer.from, &transfer.to, transfer.unchanged);
+    printer.line(format!("{verb} {copied} from {from} to {to} ({unchanged} unchanged, {conflicts}{more})"))
 }

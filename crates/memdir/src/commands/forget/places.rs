@@ -199,7 +199,9 @@ impl<'a> ForgetPlaces<'a> {
             match owner {
                 Owner::Derived if !found.in_derived => found.in_derived = state_files::content_has(file, phrase),
                 Owner::Other if state.has(phrase) => {
-                    found.kept.push(format!("{}: it is not a memory, so memdir does not change it", file.display()));
+                    found
+                        .kept
+                        .push(format!("{}: it is not a memory, so memdir does not change it; remove the words yourself", file.display()));
                 }
                 Owner::State if state.has(phrase) => match state.stays(phrase) {
                     Some(why) => found.kept.push(format!("{}: {why}", file.display())),
@@ -308,7 +310,7 @@ impl<'a> ForgetPlaces<'a> {
                 Owner::Derived | Owner::State | Owner::Other => false,
             };
             if has {
-                let why = if *owner == Owner::Journal { ": the history contains directory names" } else { "" };
+                let why = if *owner == Owner::Journal { "; memdir does not change the directory names in the history" } else { "" };
                 remaining.push(format!("{}{why}", file.display()));
             }
         }
@@ -341,7 +343,8 @@ impl<'a> ForgetPlaces<'a> {
             true => format!(
                 "it is named after a project; rename the project's working directory, then run there: memdir projects rename {id} NEW && memdir projects adopt NEW"
             ),
-            false => "it is named after a project or a person; rename the project or the person first".to_owned(),
+            false => "memdir does not rename it; rename the project, person, team or agent that it is named after, or the directory itself"
+                .to_owned(),
         }
     }
 
@@ -373,7 +376,9 @@ impl<'a> ForgetPlaces<'a> {
         }
         if !self.orphans.is_empty() {
             let journals = counted(self.orphans.len() as u64, "directory", "directories");
-            out.push(format!("memories in {journals} that memdir knows only from history; for each, run: memdir --dir DIR forget WORDS"));
+            out.push(format!(
+                "memories in {journals} that memdir knows only from the history; for each, run: memdir --dir DIR forget WORDS"
+            ));
         }
         out.push("the hosts' own transcripts, memories and caches".to_owned());
         out.push("other machines, backups, exports and your shell history".to_owned());

@@ -117,10 +117,10 @@ impl StateFile<'_> {
     fn treatment(&self, phrase: &Phrase) -> Treatment {
         let stays = |why: &str| Treatment::Stays(why.to_owned());
         let parts: Vec<&str> = self.place.unwrap_or_default().split('/').collect();
-        let named_after = "it is named after a project's directory; rename that directory to change it";
+        let named_after = "it is named after a project; rename the project and its working directory, then run this command again";
         match parts.as_slice() {
-            ["config.toml"] => return stays("memdir does not edit the settings; change them with: memdir config edit"),
-            ["installed.json"] => return stays("`memdir uninstall` needs it; the hosts' settings contain the words too"),
+            ["config.toml"] => return stays("`memdir forget` does not edit the settings; change them with: memdir config edit"),
+            ["installed.json"] => return stays("`memdir uninstall` needs it; the hosts' settings may contain the words too"),
             ["projects", file] if file.ends_with(".toml") => return self.record_treatment(phrase, named_after),
             ["uses", file] if name_has(self.path, phrase) && self.is_used(file) => return stays(named_after),
             ["chats", "forgotten.json"] => return Treatment::RewrittenElsewhere,
@@ -130,7 +130,7 @@ impl StateFile<'_> {
         }
         match fs::metadata(self.path).map(|meta| meta.len()) {
             Ok(size) if size > MAX_BYTES => {
-                return Treatment::Stays(format!("it is too large ({size} bytes); remove the words with an editor"));
+                return Treatment::Stays(format!("it is too large for memdir to edit ({size} bytes); remove the words yourself"));
             }
             _ if starts_with(self.path, b"SQLite format 3\0") => {
                 return stays("it is a database, which memdir does not edit; delete the file, or remove the words with its own program");
@@ -160,7 +160,9 @@ impl StateFile<'_> {
         let record: Option<ProjectRecord> = fs::read_to_string(self.path).ok().and_then(|text| toml::from_str(&text).ok());
         match record {
             Some(record) if record.root.is_dir() && name_has(self.path, phrase) => Treatment::Stays(named_after.to_owned()),
-            Some(record) if record.root.is_dir() => Treatment::Stays("it records a project's directory and remotes".to_owned()),
+            Some(record) if record.root.is_dir() => {
+                Treatment::Stays("it records a project's directory and remotes, and memdir needs it while the directory exists".to_owned())
+            }
             _ => Treatment::Remove,
         }
     }

@@ -90,7 +90,7 @@ fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<Stri
     let named = &all[..all.len().min(NAMED_PROJECTS)];
     let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
     let all = all.len();
-    Some(format!("found {all} projects: {}{more}; import only one of them with: --from-project NAME", named.join(", ")))
+    Some(format!("found {all} projects: {}{more}; to import only one of them, add --from-project NAME", named.join(", ")))
 }
 
 fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {

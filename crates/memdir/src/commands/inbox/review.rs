@@ -37,9 +37,9 @@ pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutpu
             Choice::Quit => break,
         }
     }
-    if decided.is_empty() && count > 0 {
+    if count == 0 {
         return Ok(CommandOutput::new(Decisions { decided }, |_, printer| {
-            printer.note("no candidates were accepted, merged or rejected");
+            printer.note("no candidates to review");
             Ok(())
         }));
     }

@@ -77,7 +77,8 @@ pub(super) fn candidate(shown: &ShownCandidate, printer: &mut Printer<'_>) -> io
 
 pub(super) fn decisions(decisions: &Decisions, printer: &mut Printer<'_>) -> io::Result<()> {
     if decisions.decided.is_empty() {
-        printer.note("no candidates to review");
+        // There may be candidates that change rules, which `accept --all` leaves.
+        printer.note("no candidates were accepted, merged or rejected");
     }
     decisions.decided.iter().try_for_each(|decided| {
         decided.notes.iter().for_each(|note| printer.note(note.clone()));

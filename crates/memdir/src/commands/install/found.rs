@@ -30,7 +30,8 @@ use std::{
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// The note if the time was not enough.
-pub(super) const INCOMPLETE: &str = "counting stopped after 3 seconds; for complete results, run `memdir check` and `memdir chats sync`";
+pub(super) const INCOMPLETE: &str =
+    "the list of what was found may be incomplete: the search for memories and conversations stopped after 3 seconds";
 
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

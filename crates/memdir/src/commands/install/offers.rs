@@ -19,16 +19,18 @@ pub(in crate::commands) struct Actions<'a> {
 /// Asks about each finding that can be acted on. Returns the findings that are left, and a note for each one that was acted on.
 pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<Finding>, Vec<String>), Failure> {
     let (mut left, mut notes) = (Vec::new(), Vec::new());
-    let mut is_indexed = false;
+    let (mut is_indexed, mut is_asked) = (false, false);
+    let conversations: Vec<&str> = found.iter().filter(|one| one.offer == Some(Offer::Index)).map(|one| one.what.as_str()).collect();
+    let conversations = conversations.join(" and ");
     for finding in found {
         let note = match &finding.offer {
-            // One sync archives the conversations of all hosts.
+            // One sync archives the conversations of all hosts, so there is one question.
             Some(Offer::Index) if is_indexed => continue,
-            Some(Offer::Index) if agrees("Archive and index", &finding)? => {
+            Some(Offer::Index) if !std::mem::replace(&mut is_asked, true) && agrees("Archive and index", &conversations)? => {
                 is_indexed = true;
                 Some((actions.index)()?)
             }
-            Some(Offer::Adopt(name)) if agrees("Mount read-only, in place:", &finding)? => {
+            Some(Offer::Adopt(name)) if agrees("Mount read-only, in place:", &finding.what)? => {
                 (actions.adopt)(name)?;
                 Some(format!("mounted {}; undo with: memdir adopt {name} --undo", finding.what))
             }
@@ -46,9 +48,9 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
     Ok((left, notes))
 }
 
-fn agrees(verb: &str, finding: &Finding) -> Result<bool, Failure> {
+fn agrees(verb: &str, what: &str) -> Result<bool, Failure> {
     let ask = || -> io::Result<bool> {
-        write!(anstream::stderr(), "{verb} {}? [y/N] ", finding.what)?;
+        write!(anstream::stderr(), "{verb} {what}? [y/N] ")?;
         Ok(matches!(read_answer()?.trim(), "y" | "yes"))
     };
     ask().map_err(|source| Failure::Output { source })

@@ -149,7 +149,7 @@ impl Settlement {
     /// The note about memories that the host no longer reads and that are not imported.
     fn unread_note(&self, dir: &Path, memories: usize) -> String {
         let is_shared = self.dir.is_some() && self.scope == InstallScope::User;
-        let (there, under) = if is_shared { ("", " --under user") } else { ("in that project, ", "") };
+        let (there, under) = if is_shared { ("", " --under user") } else { ("in its project, ", "") };
         let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
         let title = self.host.title;
         format!("{title} no longer reads {memories} in {dir}; {there}import the directory with: memdir import {}{under}", quote_posix(&dir))

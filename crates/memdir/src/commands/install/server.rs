@@ -15,7 +15,7 @@ use crate::{
     output::{CommandOutput, OutputOptions},
     team_client::{self, TeamAccess, TeamClient},
 };
-use memdir_core::{Clock as _, SystemClock};
+use memdir_core::{Clock as _, SystemClock, internal::base::shell::quote_posix};
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 /// The placeholder for the token in a preview.
@@ -124,7 +124,7 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
                 hint: "ask the server's operator for another token; no file was changed".into(),
             });
         }
-        TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
+        TeamAccess::Unreachable(why) => vec![format!("the connection could not be checked: {why}; check it later with: memdir doctor")],
         TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
     })
 }
@@ -141,6 +141,8 @@ fn next_step(host: &Host, server: &RemoteServer) -> String {
 fn readable_note(server: &RemoteServer, outcome: &FileOutcome) -> Option<String> {
     let mode = fs::metadata(&outcome.path).ok()?.permissions().mode();
     let is_exposed = matches!(server.token, RemoteToken::Text(_)) && mode & 0o077 != 0;
-    is_exposed
-        .then(|| format!("other users of this machine can read the token in {0}; prevent this with: chmod 600 {0}", outcome.path.display()))
+    is_exposed.then(|| {
+        let (shown, quoted) = (outcome.path.display(), quote_posix(&outcome.path.display().to_string()));
+        format!("other users of this machine may be able to read the token in {shown}; prevent this with: chmod 600 {quoted}")
+    })
 }
