@@ -83,12 +83,16 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
 
 /// Says what helps if the database cannot be used.
 pub(crate) fn database_failure(error: Error) -> Failure {
-    match error {
-        Error::Unavailable { .. } => {
-            Failure::Core { error, hint: Some("check DATABASE_URL or --database, and make sure that PostgreSQL is running") }
-        }
-        other => other.into(),
-    }
+    let Error::Unavailable { why, .. } = &error else { return error.into() };
+    // Some reasons already name the step.
+    let names_step = ["memdir admin ", "upgrade memdir", "--connections"].iter().any(|step| why.contains(step));
+    let hint = match names_step {
+        true => "",
+        // PostgreSQL has answered.
+        false if why.contains("SQLSTATE") => "check DATABASE_URL or --database, and the privileges of the database role",
+        false => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
+    };
+    Failure::Core { error, hint: Some(hint) }
 }
 
 /// Rejects unknown tools at the start, not at the first request of a caller.

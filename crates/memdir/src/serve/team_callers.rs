@@ -74,7 +74,7 @@ impl TeamCallers {
         let known = self.registry().known(key);
         let found = TeamCaller::find(&self.database, key, known).await;
         // The caller does not see where the database is.
-        let found = found.map_err(|_| "the database cannot be reached, so tokens cannot be checked".to_owned())?;
+        let found = found.map_err(|_| "the database is not available, so tokens cannot be checked".to_owned())?;
         Ok(self.registry().update(key, found, checked))
     }
 
@@ -152,7 +152,8 @@ impl CallerDirectory for TeamCallers {
         Box::pin(async move {
             let identity = &token.identity;
             let Some(tenant) = identity.tenant.clone() else {
-                return Ok(Err("your tenant is unknown; ask the operator of this server to set oauth.tenant or oauth.tenant_claim".into()));
+                let why = "your access token does not name a tenant";
+                return Ok(Err(format!("{why}; ask the operator of this server to check oauth.tenant_claim and oauth.tenant")));
             };
             if let Err(error) = space::person(&identity.person) {
                 return Ok(Err(error.to_string()));

@@ -22,7 +22,6 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["tenant", "add", "acme"]), @"
     -- stderr
     error: the database: the memdir schema is missing; create it with: memdir admin migrate
-    hint: check DATABASE_URL or --database, and make sure that PostgreSQL is running
     -- exit 3
     ");
     assert_snapshot!(run(&["migrate"]), @"applied 4 migrations");

@@ -344,7 +344,6 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     assert_snapshot!(home.run_bare(&["serve", "--database", &team.url]), @"
     -- stderr
     error: the database: the memdir schema is missing; create it with: memdir admin migrate
-    hint: check DATABASE_URL or --database, and make sure that PostgreSQL is running
     -- exit 3
     ");
     let output = home.bare(&["serve", "--database", &team.url, "--http", "0.0.0.0:0"]).stdin(Stdio::null()).output().unwrap();

@@ -125,6 +125,7 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
             });
         }
         TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
+        TeamAccess::Unexpected(why) => vec![format!("{why}; check again later with: memdir doctor")],
         TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
     })
 }
