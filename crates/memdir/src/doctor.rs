@@ -17,7 +17,7 @@ use crate::{
 };
 use memdir_chats::EmptyHost;
 use memdir_core::{
-    FileStore, Mount,
+    Access, FileStore, Mount,
     internal::store::files::{JournalDamage, LeftoverFiles},
 };
 use run::{HookRun, handshake, run_hook};
@@ -382,21 +382,24 @@ pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
 }
 
 /// Checks that the directories of the home and the mounts are usable.
-pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<DoctorFinding> {
-    let mut findings = vec![check_directory("home", home)];
-    findings.extend(mounts.iter().map(|(label, root)| check_directory(&format!("mount {label}"), root)));
+pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf, Access)]) -> Vec<DoctorFinding> {
+    let mut findings = vec![check_directory("home", home, Access::ReadWrite)];
+    findings.extend(mounts.iter().map(|(label, root, access)| check_directory(&format!("mount {label}"), root, *access)));
     findings
 }
 
-fn check_directory(what: &str, dir: &Path) -> DoctorFinding {
+fn check_directory(what: &str, dir: &Path, access: Access) -> DoctorFinding {
+    let is_writable = access == Access::ReadWrite;
     let shown = dir.display();
     match dir.metadata() {
         Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move or delete the file"),
-        Ok(meta) if meta.permissions().readonly() => {
+        Ok(meta) if is_writable && meta.permissions().readonly() => {
             DoctorFinding::bad(what, format!("{shown} is read-only"), "make the directory writable")
         }
         Ok(_) => DoctorFinding::ok(what, shown.to_string()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown} (created when needed)")),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            DoctorFinding::ok(what, format!("{shown} ({})", if is_writable { "created when needed" } else { "does not exist" }))
+        }
         Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), io_hint(&e)),
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let label = |prefix: &str| mount_label(prefix, settings.dir.is_some());
-    let mounts: Vec<_> = scope.shown_mounts().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone())).collect();
+    let mounts: Vec<_> =
+        scope.shown_mounts().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone(), placed.mount.access)).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
     directories.extend(doctor::check_journals(&scope.mounts_only(), &label, args.fix));
     if settings.config.chats.settings.on && scope.off.is_none() {

@@ -501,11 +501,17 @@ fn a_clone_reports_its_origin() {
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "deploy", "Never on Fridays."]);
     git(&home, "", &["clone", "-q", "shop", "fork"]);
-    assert!(run_in(&home, "fork", &["where"]).contains("project shop-[HASH] has the same git remote or first commit"), "by the directory it came from");
+    assert!(
+        run_in(&home, "fork", &["where"]).contains("project shop-[HASH] has the same git remote or first commit"),
+        "by the directory it came from"
+    );
     git(&home, "shop", &["remote", "add", "origin", "https://example.com/ada/shop.git"]);
     git(&home, "fork", &["remote", "set-url", "origin", "git@example.com:ada/shop"]);
     run_in(&home, "shop", &["list"]);
-    assert!(run_in(&home, "fork", &["where"]).contains("project shop-[HASH] has the same git remote or first commit"), "by a remote that came later");
+    assert!(
+        run_in(&home, "fork", &["where"]).contains("project shop-[HASH] has the same git remote or first commit"),
+        "by a remote that came later"
+    );
 }
 
 #[test]
