@@ -73,9 +73,9 @@ impl DoctorFinding {
     }
 }
 
-/// Checks the journals of mounts, and with `fix` sets damaged records aside and removes temporary files that a crash left. Reports only
-/// what is wrong.
-pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, fix: bool) -> Vec<DoctorFinding> {
+/// Checks the journals of mounts. Sets damaged records aside and removes temporary files that a crash left, unless there is an `advice`:
+/// then it only reports them, with it. Reports only what is wrong.
+pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, advice: Option<&str>) -> Vec<DoctorFinding> {
     // A check creates nothing, and a space that cannot be opened is reported by every other command.
     let late: Vec<Mount> = mounts.iter().map(|mount| Mount { late: true, ..mount.clone() }).collect();
     let Ok(store) = FileStore::open(&late) else { return Vec::new() };
@@ -83,8 +83,8 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, f
         let what = format!("journal of {}", label(&damage.prefix));
         let records = if damage.records == 1 { "1 damaged record".to_owned() } else { format!("{} damaged records", damage.records) };
         let dir = damage.dir.display();
-        if !fix {
-            return DoctorFinding::bad(what, format!("{records} in {dir}"), "run: memdir doctor --fix");
+        if let Some(advice) = advice {
+            return DoctorFinding::bad(what, format!("{records} in {dir}"), advice);
         }
         match store.repair_journal(&damage.prefix) {
             Ok(_) => DoctorFinding::ok(what, format!("{records} set aside in {dir}")),
@@ -92,17 +92,17 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, f
         }
     };
     let mut findings: Vec<DoctorFinding> = store.check_journals().into_iter().map(one).collect();
-    findings.extend(store.leftover_files().into_iter().map(|left| check_leftovers(&store, &left, label, fix)));
+    findings.extend(store.leftover_files().into_iter().map(|left| check_leftovers(&store, &left, label, advice)));
     findings
 }
 
-/// Reports temporary files that a crash left in a mount, and with `fix` removes them.
-fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, fix: bool) -> DoctorFinding {
+/// Reports temporary files that a crash left in a mount, and without an `advice` removes them.
+fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, advice: Option<&str>) -> DoctorFinding {
     let what = format!("temporary files in {}", label(&left.prefix));
     let list = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     let seen = format!("left by a crash: {}", list(&left.files));
-    if !fix {
-        return DoctorFinding::bad(what, seen, "run: memdir doctor --fix");
+    if let Some(advice) = advice {
+        return DoctorFinding::bad(what, seen, advice);
     }
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),

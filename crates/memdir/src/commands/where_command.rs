@@ -98,9 +98,13 @@ fn show(output: &WhereOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["mount", "directory", "why"].map(str::to_owned).to_vec()];
     rows.extend(output.mounts.iter().map(|mount| {
         let name = mount_label(&mount.prefix, output.in_dir);
-        let access = if mount.access == Access::ReadOnly { " (read-only)" } else { "" };
-        let missing = if mount.exists { "" } else { " (not created yet)" };
-        vec![name, format!("{}{access}{missing}", mount.path.display()), mount.why.clone()]
+        let state = match (mount.access, mount.exists) {
+            (Access::ReadWrite, true) => "",
+            (Access::ReadWrite, false) => " (not created yet)",
+            (Access::ReadOnly, true) => " (read-only)",
+            (Access::ReadOnly, false) => " (read-only; does not exist)",
+        };
+        vec![name, format!("{}{state}", mount.path.display()), mount.why.clone()]
     }));
     printer.table(&rows)?;
     for id in &output.alike {

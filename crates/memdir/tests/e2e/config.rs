@@ -581,12 +581,12 @@ fn extra_paths_are_read_and_never_written() {
     docs/deep/two
     docs/one
     -- stderr
-    note: memory.extraPaths: [HOME]/none does not exist
+    note: memory.extraPaths: [HOME]/none does not exist; correct the setting with: memdir config edit
     ");
     assert_snapshot!(home.run_bare(&["read", "CLAUDE/CLAUDE"]), @"
     Instructions.
     -- stderr
-    note: memory.extraPaths: [HOME]/none does not exist
+    note: memory.extraPaths: [HOME]/none does not exist; correct the setting with: memdir config edit
     ");
     assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @r#"
     -- stderr
