@@ -115,7 +115,7 @@ impl Settings {
         if dir.value.exists() {
             return Err(Failure::Usage { message: format!("{shown:?} is not a directory"), hint: "pass a directory to --dir".into() });
         }
-        let hint = match near_sibling(&dir.value) {
+        let hint = match near_sibling(&dir.value).filter(|near| near.is_dir()) {
             Some(near) => format!("did you mean {:?}?", near.display().to_string()),
             None => format!("create it with: memdir --dir {} init", shell::quote_posix(&shown)),
         };
@@ -225,7 +225,7 @@ fn disable() -> Result<Option<(bool, String)>, Failure> {
         "0" | "false" | "no" | "off" => Ok(Some((false, value))),
         _ => Err(Failure::Settings {
             message: format!("invalid value {value:?} for MEMDIR_DISABLE"),
-            hint: "set MEMDIR_DISABLE to 1 or 0".into(),
+            hint: "set MEMDIR_DISABLE to 1 to disable memory, or to 0 to enable it".into(),
         }),
     }
 }
@@ -348,7 +348,7 @@ pub(crate) fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<P
     let Some(text) = path.to_str() else { return Ok(cwd.join(path)) };
     expand::expand(text, &variable, user_home().as_deref(), cwd).map_err(|why| Failure::Settings {
         message: format!("{what}: {why}"),
-        hint: format!("use a valid path for {what}; ~ and ${{VAR}} are expanded"),
+        hint: format!("use another path for {what}; ~/ at the beginning and ${{VAR}} are expanded"),
     })
 }
 

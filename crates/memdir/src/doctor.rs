@@ -7,6 +7,7 @@ mod team;
 pub(crate) use team::{check_team_server, remote_entry};
 
 use crate::{
+    exit::io_hint,
     hook::DOCTOR_SESSION,
     hosts::{
         ConfigEdit, ConfigFile, ConfigFormat, HookEvent, HookSpec, Host, Machine,
@@ -16,13 +17,16 @@ use crate::{
 };
 use memdir_chats::EmptyHost;
 use memdir_core::{
-    FileStore, Mount,
+    Access, FileStore, Mount,
     internal::store::files::{JournalDamage, LeftoverFiles},
 };
 use run::{HookRun, handshake, run_hook};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// The number of characters that hosts accept from a hook.
 const MAX_HOOK_CHARS: usize = 10_000;
@@ -69,9 +73,9 @@ impl DoctorFinding {
     }
 }
 
-/// Checks the journals of mounts, and with `fix` sets damaged records aside and removes temporary files that a crash left. Reports only
-/// what is wrong.
-pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, fix: bool) -> Vec<DoctorFinding> {
+/// Checks the journals of mounts. Sets damaged records aside and removes temporary files that a crash left, unless there is an `advice`:
+/// then it only reports them, with it. Reports only what is wrong.
+pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, advice: Option<&str>) -> Vec<DoctorFinding> {
     // A check creates nothing, and a space that cannot be opened is reported by every other command.
     let late: Vec<Mount> = mounts.iter().map(|mount| Mount { late: true, ..mount.clone() }).collect();
     let Ok(store) = FileStore::open(&late) else { return Vec::new() };
@@ -79,8 +83,8 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, f
         let what = format!("journal of {}", label(&damage.prefix));
         let records = if damage.records == 1 { "1 damaged record".to_owned() } else { format!("{} damaged records", damage.records) };
         let dir = damage.dir.display();
-        if !fix {
-            return DoctorFinding::bad(what, format!("{records} in {dir}"), "run: memdir doctor --fix");
+        if let Some(advice) = advice {
+            return DoctorFinding::bad(what, format!("{records} in {dir}"), advice);
         }
         match store.repair_journal(&damage.prefix) {
             Ok(_) => DoctorFinding::ok(what, format!("{records} set aside in {dir}")),
@@ -88,21 +92,24 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, f
         }
     };
     let mut findings: Vec<DoctorFinding> = store.check_journals().into_iter().map(one).collect();
-    findings.extend(store.leftover_files().into_iter().map(|left| check_leftovers(&store, &left, label, fix)));
+    findings.extend(store.leftover_files().into_iter().map(|left| check_leftovers(&store, &left, label, advice)));
     findings
 }
 
-/// Reports temporary files that a crash left in a mount, and with `fix` removes them.
-fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, fix: bool) -> DoctorFinding {
+/// Reports temporary files that a crash left in a mount, and without an `advice` removes them.
+fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, advice: Option<&str>) -> DoctorFinding {
     let what = format!("temporary files in {}", label(&left.prefix));
     let list = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
     let seen = format!("left by a crash: {}", list(&left.files));
-    if !fix {
-        return DoctorFinding::bad(what, seen, "run: memdir doctor --fix");
+    if let Some(advice) = advice {
+        return DoctorFinding::bad(what, seen, advice);
     }
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
-        Ok(kept) => DoctorFinding::bad(what, format!("left by an unknown change: {}", list(&kept)), "inspect each file, then delete it"),
+        Ok(kept) => {
+            let seen = format!("kept, because the change that left them is not in the history: {}", list(&kept));
+            DoctorFinding::bad(what, seen, "inspect each file, then delete it")
+        }
         Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
     }
 }
@@ -157,7 +164,11 @@ pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[Stri
         places.extend(std::iter::repeat_n(file.path.display().to_string(), hooks + plugins));
     }
     (places.len() > 1).then(|| {
-        let fix = format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name);
+        let is_one_file = places.iter().all(|place| Some(place) == places.first());
+        let fix = match is_one_file {
+            true => "remove all but one of these hooks from the file".to_owned(),
+            false => format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name),
+        };
         DoctorFinding::bad("memory section", format!("added {} times to each session, by {}", places.len(), places.join(" and ")), fix)
     })
 }
@@ -173,7 +184,8 @@ fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<DoctorF
     let reinstall = format!("run: memdir doctor {} --fix", host.name);
     let text = match std::fs::read_to_string(&file.path) {
         Ok(text) => text,
-        Err(e) => return vec![DoctorFinding::bad(path, format!("cannot be read: {e}"), reinstall)],
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return vec![DoctorFinding::bad(path, "missing", reinstall)],
+        Err(e) => return vec![DoctorFinding::bad(path, format!("cannot be read: {e}"), io_hint(&e))],
     };
     let mut findings = Vec::new();
     for edit in &file.edits {
@@ -210,15 +222,15 @@ fn label(edit: &ConfigEdit) -> String {
 fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[String]) -> String {
     let different = || "differs from what this version of memdir installs".to_owned();
     match edit {
-        ConfigEdit::Entry { path, .. } => match config_edit::get(format, text, path) {
-            Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program)) {
+        ConfigEdit::Entry { path, value: wanted } => match config_edit::get(format, text, path) {
+            Ok(Some(value)) => match value["command"].as_str().filter(|program| is_memdir(program) && wanted["command"] != **program) {
                 Some(program) => format!("starts another memdir executable: {program}"),
                 None => different(),
             },
             _ => "missing".into(),
         },
         ConfigEdit::Setting { path, value } => match config_edit::get(format, text, path) {
-            Ok(Some(current)) => format!("set to {current}, but memdir installed {value}"),
+            Ok(Some(current)) => format!("set to {current}, but memdir set it to {value}"),
             _ => "missing".into(),
         },
         ConfigEdit::Hook { path, value, host, event } => {
@@ -300,11 +312,9 @@ fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &
         ),
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
+            let tools = if server.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", server.tools) };
             let other = if server.version == own { String::new() } else { format!("; this program is memdir {own}") };
-            DoctorFinding::ok(
-                what,
-                format!("memdir {} serves {} tools (response time {} ms){other}", server.version, server.tools, server.millis),
-            )
+            DoctorFinding::ok(what, format!("memdir {} serves {tools} (response time {} ms){other}", server.version, server.millis))
         }
         Err(error) => DoctorFinding::bad(what, error, format!("check that the program runs, or run: memdir install {}", host.name)),
     }
@@ -328,8 +338,9 @@ fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, wha
     };
     let (chars, stderr) = (run.stdout.chars().count(), run.stderr.trim());
     if run.exit != Some(0) {
-        let status = run.exit.map_or_else(|| "a signal".to_owned(), |code| format!("exit status {code}"));
-        return DoctorFinding::bad(what, format!("ended with {status}: {stderr}"), explain());
+        let status = run.exit.map_or_else(|| "ended by a signal".to_owned(), |code| format!("ended with exit status {code}"));
+        let seen = if stderr.is_empty() { status } else { format!("{status}: {stderr}") };
+        return DoctorFinding::bad(what, seen, explain());
     }
     if !stderr.is_empty() {
         return DoctorFinding::bad(what, format!("printed to standard error: {stderr}"), explain());
@@ -366,26 +377,29 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 
 /// The finding that memory is off, by which switch.
 pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
-    let fix = "enable memory there; until then, tools fail, hooks print nothing, and `memdir doctor` checks neither";
+    let fix = "change that setting; until then, tools fail, hooks print nothing, and `memdir doctor` checks neither";
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 
 /// Checks that the directories of the home and the mounts are usable.
-pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf)]) -> Vec<DoctorFinding> {
-    let mut findings = vec![check_directory("home", home)];
-    findings.extend(mounts.iter().map(|(label, root)| check_directory(&format!("mount {label}"), root)));
+pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf, Access)]) -> Vec<DoctorFinding> {
+    let mut findings = vec![check_directory("home", home, Access::ReadWrite)];
+    findings.extend(mounts.iter().map(|(label, root, access)| check_directory(&format!("mount {label}"), root, *access)));
     findings
 }
 
-fn check_directory(what: &str, dir: &Path) -> DoctorFinding {
+fn check_directory(what: &str, dir: &Path, access: Access) -> DoctorFinding {
+    let is_writable = access == Access::ReadWrite;
     let shown = dir.display();
     match dir.metadata() {
         Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move or delete the file"),
-        Ok(meta) if meta.permissions().readonly() => {
+        Ok(meta) if is_writable && meta.permissions().readonly() => {
             DoctorFinding::bad(what, format!("{shown} is read-only"), "make the directory writable")
         }
         Ok(_) => DoctorFinding::ok(what, shown.to_string()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => DoctorFinding::ok(what, format!("{shown} (created when needed)")),
-        Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), "check the path and its permissions"),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            DoctorFinding::ok(what, format!("{shown} ({})", if is_writable { "created when needed" } else { "does not exist" }))
+        }
+        Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), io_hint(&e)),
     }
 }

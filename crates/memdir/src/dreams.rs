@@ -24,17 +24,24 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
     if let Some(at) = state.last_plan
         && minutes_since(at) < setting.hours * 60
     {
-        return Err(format!("the last plan was made {}; plans are at least {} h apart", time::relative(now, at), setting.hours));
+        let hours = counted(setting.hours, "hour");
+        return Err(format!("the last plan was made {}; plans are at least {hours} apart", time::relative(now, at)));
     }
     if state.sessions < setting.sessions {
-        return Err(format!("{} of {} required sessions have ended since the last plan", state.sessions, setting.sessions));
+        let since = if state.last_plan.is_some() { " since the last plan" } else { "" };
+        return Err(format!("{} of {} required sessions have ended{since}", state.sessions, setting.sessions));
     }
     if let Some(at) = state.last_look
         && minutes_since(at) < setting.minutes
     {
-        return Err(format!("last checked {}; checks are at least {} minutes apart", time::relative(now, at), setting.minutes));
+        let minutes = counted(setting.minutes, "minute");
+        return Err(format!("last checked {}; checks are at least {minutes} apart", time::relative(now, at)));
     }
     Ok(())
+}
+
+fn counted(number: i64, unit: &str) -> String {
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
 }
 
 /// The plans of a space, kept in memdir's home.
@@ -144,7 +151,7 @@ mod tests {
             (
                 on.clone(),
                 DreamState { last_plan: at("2026-03-01T13:00:00Z"), ..state.clone() },
-                "the last plan was made 23 hours ago; plans are at least 24 h apart",
+                "the last plan was made 23 hours ago; plans are at least 24 hours apart",
             ),
             (on.clone(), DreamState { sessions: 4, ..state.clone() }, "4 of 5 required sessions have ended since the last plan"),
             (

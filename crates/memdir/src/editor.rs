@@ -98,17 +98,18 @@ fn run(file: &Path) -> Result<(), Failure> {
             hint: "set VISUAL or EDITOR, for example: export EDITOR=nano".into(),
         });
     };
-    let missing = || Failure::Settings {
-        message: format!("editor {editor:?} not found"),
+    let not_started = |why: &str| Failure::Settings {
+        message: format!("editor {editor:?} {why}"),
         hint: "set VISUAL or EDITOR to an installed editor; nothing was saved".into(),
     };
     match start(&editor, file).map_err(|source| Failure::File { doing: "start", path: "sh".into(), source })? {
         status if status.success() => Ok(()),
         // The shell reports a command that it cannot find or run by these two.
-        status if matches!(status.code(), Some(126 | 127)) => Err(missing()),
+        status if status.code() == Some(127) => Err(not_started("not found")),
+        status if status.code() == Some(126) => Err(not_started("cannot be run")),
         status => Err(Failure::Negative {
             code: "cancelled",
-            message: format!("editor {editor:?} failed with {status}; nothing was saved"),
+            message: format!("editor {editor:?} failed ({status}); nothing was saved"),
             hint: "to save the text, exit the editor without an error".into(),
         }),
     }

@@ -110,20 +110,28 @@ impl Failure {
             }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
-                let hint = "try again; if the file stays locked, look for a suspended memdir process".to_owned();
-                ("busy", format!("cannot {doing} {}: {source}", path.display()), hint)
+                let is_lock = *doing == "lock";
+                let hint = if is_lock { "try again; if the file stays locked, look for a suspended memdir process" } else { "try again" };
+                ("busy", format!("cannot {doing} {}: {source}", path.display()), hint.to_owned())
             }
             Failure::File { doing, path, source, .. } => {
                 let near = if source.kind() == io::ErrorKind::NotFound { near_sibling(path) } else { None };
-                let hint = near.map_or_else(
-                    || "check the path and its permissions".to_owned(),
-                    |near| format!("did you mean {:?}?", near.display().to_string()),
-                );
+                let hint =
+                    near.map_or_else(|| io_hint(source).to_owned(), |near| format!("did you mean {:?}?", near.display().to_string()));
                 ("io", format!("cannot {doing} {}: {source}", path.display()), hint)
             }
             Failure::Output { source } => ("io", format!("cannot write to standard output: {source}"), String::new()),
         };
         FailureText { code, message, hint }
+    }
+}
+
+/// The next action after an I/O error, by its cause.
+pub(crate) fn io_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space, then try again",
+        io::ErrorKind::InvalidData => "check that the file is valid UTF-8",
+        _ => "check the path and its permissions",
     }
 }
 

@@ -52,7 +52,10 @@ impl Git {
         // A configured file system monitor or pager would be another program.
         command.args(["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]).args(args);
         command.current_dir(&self.checkout).env("GIT_OPTIONAL_LOCKS", "0");
-        command.output().map_err(|source| Failure::File { doing: "run", path: "git".into(), source })
+        command.output().map_err(|error| Failure::Settings {
+            message: format!("cannot run git: {error}"),
+            hint: "check that git is installed, and that its directory is in PATH".into(),
+        })
     }
 
     /// The text of an object; `None` if it does not exist or is not a text.

@@ -177,7 +177,7 @@ pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Resul
         let rest = path.strip_prefix(&base).map(|rest| rest.to_string_lossy().into_owned()).unwrap_or_default();
         (base, vec![rest])
     } else {
-        return Err(format!("memory.extraPaths: {} does not exist", path.display()));
+        return Err(format!("memory.extraPaths: {} does not exist; correct the setting with: memdir config edit", path.display()));
     };
     let named = if path.is_file() { path.file_stem() } else { root.file_name() };
     let prefix = unused_prefix(&named.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(), others);

@@ -10,6 +10,7 @@ use crate::{
 use memdir_core::{
     EntrypointMode, Error, MemoryPath, Mount, Project, Source, Version,
     internal::{
+        base::shell,
         project::{self, ProjectKind},
         store::{
             files::real_path,
@@ -137,7 +138,7 @@ impl Scope {
         if !has_team {
             // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
             // private entrypoint.
-            let make = format!("no team memory yet; create it with: mkdir {}", team.display());
+            let make = format!("no team memory yet; create it with: mkdir {}", shell::quote_posix(&team.display().to_string()));
             let link = format!("{} is not a directory, so it cannot be a team memory", team.display());
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
                 // No setting allows a symbolic link here, so none is suggested.
@@ -169,7 +170,7 @@ impl Scope {
             let inner = is_team.then(|| split_team(settings, &mut whole, &guard));
             self.add(whole, format!("[[mounts]] in {}", settings.file.display()));
             if let Some(inner) = inner {
-                self.add(inner, "the memory has a team folder");
+                self.add(inner, "this mount has a team folder");
             }
         }
         if !self.has("") {
@@ -280,6 +281,9 @@ pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[Str
     }
     let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
     left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
+    if left.is_empty() && session.is_empty() {
+        return Err(Failure::Usage { message: "this server serves nothing that your token gives access to".into(), hint: String::new() });
+    }
     if left.is_empty() {
         return Err(Error::bad_input("prefix", "this server serves none of the requested names").into());
     }

@@ -105,7 +105,8 @@ fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_tok
     }
     let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
     if let Some(dialect) = foreign_dialect(&args.dialect) {
-        return refuse(callers::no_callers(dialect), "serve the dialect without --http, or set MEMDIR_HOME to a directory without tokens");
+        let hint = "serve the dialect without --http, or set MEMDIR_HOME to a directory whose config.toml has neither tokens nor [oauth]";
+        return refuse(callers::no_callers(dialect), hint);
     }
     let flags = [("--dir", global.dir.is_some()), ("--project", global.project.is_some()), ("--agent", global.agent.is_some())];
     if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given && !has_owner_token) {
@@ -122,7 +123,10 @@ pub(crate) const LIMITS_HINT: &str = "check the limits on processes and open fil
 
 fn to_failure(error: ServeError) -> Failure {
     let hint = match &error {
-        ServeError::Listen { .. } => "choose another address or port, or stop the program that uses it",
+        ServeError::Listen { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
+            "choose another port, or stop the program that uses this one"
+        }
+        ServeError::Listen { .. } => "choose another address or port",
         ServeError::Io { .. } => LIMITS_HINT,
         ServeError::Protocol(_) => "start `memdir mcp` from an MCP client, not from a terminal",
         ServeError::OAuth(_) => "correct the [oauth] table with: memdir config edit",

@@ -126,10 +126,13 @@ fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir
         return memdir.with_searcher(searcher.with_chat_filter(syncer.clone())).with_chats(syncer);
     }
     let memdir = memdir.with_searcher(searcher);
+    let is_narrowed = settings.dir.is_some() || !settings.only.is_empty();
     if !settings.config.chats.settings.on {
         memdir
-    } else if chat_archive(settings).dir().is_dir() {
+    } else if chat_archive(settings).dir().is_dir() && is_narrowed {
         memdir.without_chats("chats are on, but not part of this space; to search them, run without --dir, MEMDIR_DIR and --only")
+    } else if chat_archive(settings).dir().is_dir() {
+        memdir.without_chats("chats are on, but not part of this space")
     } else {
         memdir.without_chats("no conversations imported yet; import them with: memdir chats sync")
     }

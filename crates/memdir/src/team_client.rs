@@ -13,6 +13,9 @@ const TIMEOUT_SECS: u64 = 20;
 /// Maximum number of bytes of an answer: the largest memory, escaped, with some margin.
 const MAX_BYTES: u64 = 32 << 20;
 
+/// Why a memory that is not text is not copied.
+pub(crate) const NOT_UTF8: &str = "not valid UTF-8";
+
 /// A team server, and the token that is sent to it.
 #[derive(Clone)]
 pub(crate) struct TeamClient {
@@ -39,8 +42,10 @@ pub(crate) enum TeamAccess {
     NeedsToken,
     /// It refuses the token, for this reason.
     Refused(String),
-    /// It answers something else, or not at all.
+    /// It does not answer.
     Unreachable(String),
+    /// It answers something else: what, as a sentence with its URL.
+    Unexpected(String),
 }
 
 /// Returns the URL of a server without `/mcp`. Fails if a token would be sent in plain text.
@@ -105,7 +110,14 @@ impl TeamClient {
             Ok(reply) if matches!(reply.status, 401 | 403) => TeamAccess::Refused(reply.body.trim().to_owned()),
             Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
                 Some(version) => TeamAccess::Accepted(version),
-                None => TeamAccess::Unreachable(format!("{}: HTTP status {}; not a memdir server", self.base, reply.status)),
+                None => {
+                    let answer = if matches!(reply.status, 429 | 500..=599) {
+                        "is not available now"
+                    } else {
+                        "does not answer like a memdir server"
+                    };
+                    TeamAccess::Unexpected(format!("{} {answer}: HTTP status {}", self.base, reply.status))
+                }
             },
         }
     }
@@ -182,6 +194,8 @@ pub(crate) enum TeamFailure {
     Refused(String),
     /// The token is unknown, or does not give this access.
     Denied(String),
+    /// The memory is not text.
+    NotText,
     /// The server cannot be reached, or cannot answer now.
     Unavailable(String),
 }
@@ -191,6 +205,7 @@ impl fmt::Display for TeamFailure {
         match self {
             TeamFailure::Conflict => f.write_str("the memory differs on the server"),
             TeamFailure::Refused(why) | TeamFailure::Denied(why) => write!(f, "the server refused the request: {why}"),
+            TeamFailure::NotText => f.write_str(NOT_UTF8),
             TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
         }
     }
@@ -227,7 +242,7 @@ impl TeamClient {
             content_encoding: String,
         }
         let memory: Memory = parse(&self.ask("GET", &format!("/v1/memories/{}", encode(name)), &[], None)?)?;
-        if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::Refused("not valid UTF-8".into())) }
+        if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::NotText) }
     }
 
     /// Lists proposals, newest first.

@@ -58,9 +58,11 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
     let machine = machine(settings)?;
     let receipts = Receipts::load(&settings.home.value)?;
     let label = |prefix: &str| mount_label(prefix, settings.dir.is_some());
-    let mounts: Vec<_> = scope.shown_mounts().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone())).collect();
+    let mounts: Vec<_> =
+        scope.shown_mounts().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone(), placed.mount.access)).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
-    directories.extend(doctor::check_journals(&scope.mounts_only(), &label, args.fix));
+    let advice = (!args.fix).then(|| format!("run: memdir {}doctor --fix", settings.typed_options()));
+    directories.extend(doctor::check_journals(&scope.mounts_only(), &label, advice.as_deref()));
     if settings.config.chats.settings.on && scope.off.is_none() {
         directories.extend(doctor::check_chats(&spaces::syncer(settings).empty_hosts()));
     }

@@ -57,7 +57,7 @@ fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
     let (code, hint) = match failure {
         TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
         TeamFailure::Denied(_) => ("refused", "pass a reviewer's token with --token-file FILE, or set MEMDIR_TEAM_TOKEN".to_owned()),
-        TeamFailure::Conflict | TeamFailure::Refused(_) => {
+        TeamFailure::Conflict | TeamFailure::NotText | TeamFailure::Refused(_) => {
             ("refused", format!("list the proposals with: memdir review list --server {base}"))
         }
     };

@@ -38,7 +38,7 @@ fn show(verified: &Verified, printer: &mut Printer<'_>) -> io::Result<()> {
         let name = printer.strong(&verified.name);
         return printer.line(format!("verified {name}"));
     }
-    printer.note("not verified; correct the memory, or add --force");
+    printer.note("not verified; correct the memory, or mark it as verified with --force");
     Ok(())
 }
 

@@ -31,13 +31,13 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
     let named: Vec<&str> = args.include.iter().map(|prefix| prefix.trim_matches('/')).collect();
     let prefixes: Vec<&str> = memdir.store().mounts().iter().map(|mount| mount.prefix.as_str()).collect();
     if let Some(unknown) = named.iter().find(|prefix| !prefixes.contains(prefix)) {
-        return Err(Failure::Usage {
-            message: format!("no mount has the prefix {unknown:?}"),
-            hint: format!(
-                "available prefixes: {}",
-                prefixes.iter().filter(|prefix| !prefix.is_empty()).copied().collect::<Vec<_>>().join(", ")
-            ),
-        });
+        let others: Vec<&str> = prefixes.iter().filter(|prefix| !prefix.is_empty()).copied().collect();
+        let hint = if others.is_empty() {
+            "omit --include: this memory has only one mount".into()
+        } else {
+            format!("available prefixes: {}", others.join(", "))
+        };
+        return Err(Failure::Usage { message: format!("no mount has the prefix {unknown:?}"), hint });
     }
     let title = space
         .origin
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
         .left_out
         .iter()
         .filter(|prefix| *prefix != "chats")
-        .map(|prefix| format!("omitted {prefix}/, which is private; add it with: --include {prefix}"));
+        .map(|prefix| format!("omitted {prefix}/, which may be private; include it with: --include {prefix}"));
     let notes = notes.collect();
     let viewed = Viewed { file, html, memories: exported.memories, bytes, left_out: exported.left_out };
     Ok(CommandOutput::new(viewed, show).with_notes(notes))

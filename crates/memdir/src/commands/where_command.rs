@@ -77,9 +77,11 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
     }
     match (scope.project.kind, settings.config.worktrees) {
         (ProjectKind::Worktree, Worktrees::Shared) => {
-            out.push("`worktrees = \"separate\"` uses a separate memory for this worktree".into())
+            out.push("`memdir config set worktrees separate` gives each worktree a memory of its own".into())
         }
-        (ProjectKind::Worktree, Worktrees::Separate) => out.push("`worktrees = \"shared\"` uses the memory of the whole repository".into()),
+        (ProjectKind::Worktree, Worktrees::Separate) => {
+            out.push("`memdir config set worktrees shared` lets all worktrees of a repository share one memory".into())
+        }
         (ProjectKind::Directory, _) => out.push("`git init` creates a repository, whose directories share one memory".into()),
         _ => {}
     }
@@ -96,13 +98,17 @@ fn show(output: &WhereOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["mount", "directory", "why"].map(str::to_owned).to_vec()];
     rows.extend(output.mounts.iter().map(|mount| {
         let name = mount_label(&mount.prefix, output.in_dir);
-        let access = if mount.access == Access::ReadOnly { " (read-only)" } else { "" };
-        let missing = if mount.exists { "" } else { " (not created yet)" };
-        vec![name, format!("{}{access}{missing}", mount.path.display()), mount.why.clone()]
+        let state = match (mount.access, mount.exists) {
+            (Access::ReadWrite, true) => "",
+            (Access::ReadWrite, false) => " (not created yet)",
+            (Access::ReadOnly, true) => " (read-only)",
+            (Access::ReadOnly, false) => " (read-only; does not exist)",
+        };
+        vec![name, format!("{}{state}", mount.path.display()), mount.why.clone()]
     }));
     printer.table(&rows)?;
     for id in &output.alike {
-        printer.line(format!("{id} has the same remote or first commit; use its memory with: memdir projects adopt {id}"))?;
+        printer.line(format!("project {id} has the same git remote or first commit; use its memory with: memdir projects adopt {id}"))?;
     }
     output.changes.iter().try_for_each(|change| {
         let change = printer.dim(&format!("alternative: {change}"));

@@ -15,7 +15,7 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: only `~` and `~/` are expanded; use an absolute path"));
+        return Err(format!("{text:?}: a leading ~ is expanded only if it is followed by a slash, or alone"));
     }
     Ok(base.join(text))
 }
@@ -23,23 +23,24 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
 /// Why a directory cannot be a memory, or `None` if it can. In a directory that contains the user's home, every file of the user
 /// would become a memory.
 pub(crate) fn covers_home(dir: &Path, home: Option<&Path>) -> Option<String> {
-    if is_root(dir) {
-        return Some(format!("{} is too close to the root of the file system", real_path(dir).display()));
-    }
     not_separate(dir, home).map(|why| format!("{why}; every file in it would become a memory"))
 }
 
 /// Why a directory is not separate, or `None` if it is: it is close to the root of the file system, or contains the user's home.
 pub(crate) fn not_separate(dir: &Path, home: Option<&Path>) -> Option<String> {
     let real = real_path(dir);
-    if is_root(dir) {
-        return Some(format!("{} is too close to the root of the file system", real.display()));
+    let shown = real.display();
+    match real.as_os_str().len() {
+        0 | 1 => return Some(format!("{shown} is the root of the file system")),
+        2 => return Some(format!("{shown} may be a whole drive")),
+        _ => {}
     }
-    home.map(real_path)?.starts_with(&real).then(|| format!("{} contains your home directory", real.display()))
-}
-
-fn is_root(dir: &Path) -> bool {
-    real_path(dir).as_os_str().len() < 3
+    let home = home.map(real_path)?;
+    if home == real {
+        Some(format!("{shown} is your home directory"))
+    } else {
+        home.starts_with(&real).then(|| format!("{shown} contains your home directory"))
+    }
 }
 
 /// Why a text is a path of another operating system, or `None` if it is not.
@@ -48,7 +49,7 @@ fn not_unix(text: &str) -> Option<&'static str> {
     if text.contains('\0') {
         Some("a path cannot contain NUL characters")
     } else if text.starts_with("//") || text.starts_with(r"\\") {
-        Some("network paths are not supported")
+        Some("network paths, which begin with // or \\\\, are not supported")
     } else if drive || (text.len() == 2 && text.ends_with(':')) {
         Some("drive letters are not supported")
     } else {
@@ -62,7 +63,7 @@ fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
     while let Some((before, inside)) = rest.split_once("${") {
         let (name, after) = inside.split_once('}').ok_or_else(|| format!("{text:?}: ${{ without a closing brace"))?;
         out.push_str(before);
-        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: environment variable {name} is not set"))?);
+        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: environment variable {name} is not set or empty"))?);
         rest = after;
     }
     out.push_str(rest);
@@ -98,7 +99,7 @@ mod tests {
         for (text, why) in [
             ("${NONE}/a", "NONE is not set"),
             ("${WORK", "closing brace"),
-            ("~bob/x", "only `~` and `~/` are expanded"),
+            ("~bob/x", "is expanded only if"),
             (" ", "empty"),
             ("a\0b", "NUL"),
             (r"\\host\share", "network"),

@@ -342,7 +342,10 @@ fn chats(file: &FileText<'_>, raw: RawChats, expand: &Expand<'_>) -> Result<Chat
 /// Expands the path of the table.
 fn oauth_paths(file: &FileText<'_>, raw: OAuthSetting, expand: &Expand<'_>) -> Result<OAuthSetting, Failure> {
     let expanded = raw.client_secret_file.as_ref().map(|path| expand(&path.to_string_lossy()));
-    let client_secret_file = expanded.transpose().map_err(|why| file.fail(0, &format!("oauth.client_secret_file: {why}")))?;
+    let client_secret_file = expanded.transpose().map_err(|why| {
+        let at = file.text.find("client_secret_file").unwrap_or(0);
+        file.fail(at, &format!("oauth.client_secret_file: {why}"))
+    })?;
     Ok(OAuthSetting { client_secret_file, ..raw })
 }
 

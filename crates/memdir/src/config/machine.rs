@@ -63,7 +63,7 @@ fn before(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
 fn utf8(what: &str, path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| Failure::Settings {
         message: format!("{what}: path {} is not valid UTF-8", path.display()),
-        hint: "use another path, or a symbolic link to this one".into(),
+        hint: "use a path that is valid UTF-8".into(),
     })
 }
 

@@ -46,9 +46,8 @@ fn read(path: &Path) -> Result<String, String> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error.to_string()),
-        Ok(meta) if !meta.is_file() || meta.len() > MAX_BYTES => {
-            return Err(format!("expected a regular file of at most {MAX_BYTES} bytes"));
-        }
+        Ok(meta) if !meta.is_file() => return Err("not a regular file".into()),
+        Ok(meta) if meta.len() > MAX_BYTES => return Err(format!("larger than {MAX_BYTES} bytes")),
         Ok(_) => {}
     }
     fs::read_to_string(path).map_err(|error| error.to_string())
@@ -108,7 +107,7 @@ fn patterns<'a>(key: &str, list: impl Iterator<Item = &'a DeValue<'a>>, problems
         match one {
             DeValue::String(pattern) if check_pattern(pattern).is_ok() => out.push(pattern.to_string()),
             DeValue::String(pattern) => problems.push(format!("ignored {pattern:?} in `{key}`: invalid regular expression")),
-            _ => problems.push(format!("ignored an entry of `{key}`: not a string")),
+            _ => problems.push(format!("ignored an entry of `{key}`: expected a string")),
         }
     }
     out
@@ -129,7 +128,8 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
     // Only the user can set the other keys of a mount: access, links and journals.
     match MemoryPath::parse(name) {
         Ok(name) if !path.contains('\0') => Ok((name.to_string(), path.into())),
-        _ => Err(format!("ignored mount {name:?}: invalid name or path")),
+        Ok(_) => Err(format!("ignored mount {name:?}: its path contains a NUL character")),
+        Err(_) => Err(format!("ignored mount {name:?}: invalid name")),
     }
 }
 
@@ -149,11 +149,11 @@ mod tests {
             problems,
             [
                 "ignored `ignored`: expected a list",
-                "ignored mount \"../up\": invalid name or path",
+                "ignored mount \"../up\": invalid name",
                 "ignored an entry of `mounts`: `name` and `path` are required",
                 "ignored \"(\" in `read_only`: invalid regular expression",
                 "ignored \"(?x) a # \" in `read_only`: invalid regular expression",
-                "ignored an entry of `read_only`: not a string",
+                "ignored an entry of `read_only`: expected a string",
                 "ignored `run`: a repository can only set `enabled`, `read_only`, `ignored` and `mounts`",
             ]
         );

@@ -72,7 +72,10 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
     send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }))?;
     let tools = wait_for(2)?;
-    let tools = tools["result"]["tools"].as_array().ok_or_else(|| format!("cannot list its tools: {}", tools["error"]["message"]))?;
+    let tools = tools["result"]["tools"].as_array().ok_or_else(|| {
+        let why = tools["error"]["message"].as_str().unwrap_or("the response has no list of tools");
+        format!("cannot list its tools: {why}")
+    })?;
     let is_loaded = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
     let is_needed = |tool: &&Value| ["memory_search", "memory_write"].iter().any(|name| tool["name"] == *name);
     let deferred = tools.iter().filter(is_needed).filter(|tool| !is_loaded(tool)).filter_map(|tool| tool["name"].as_str());

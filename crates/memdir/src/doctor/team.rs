@@ -40,6 +40,7 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
     };
     let has_token = token.is_some();
     let project = remote_header(&entry, "Memdir-Project").map(str::to_owned);
+    let has_project = project.is_some();
     match (TeamClient::new(&base, token, project).access(), unset) {
         (TeamAccess::Accepted(version), _) if has_token => {
             DoctorFinding::ok(what, format!("{base} runs memdir {version} and accepts the token"))
@@ -50,14 +51,15 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
             DoctorFinding::note(what, format!("{base} can be reached; {name} is not set here, so the token was not checked"), fix)
         }
         (TeamAccess::NeedsToken, None) => {
-            let sign_in = host.remote.as_ref().map_or("sign in from the host", |remote| remote.sign_in);
-            DoctorFinding::note(what, format!("{base} can be reached; sign in from {}", host.title), sign_in)
+            let sign_in = host.remote.as_ref().map_or("sign in to the server", |remote| remote.sign_in);
+            DoctorFinding::note(what, format!("{base} can be reached; whether {} is signed in was not checked", host.title), sign_in)
         }
-        (TeamAccess::Refused(why), _) => DoctorFinding::bad(
-            what,
-            format!("{base} does not accept the token: {why}"),
-            format!("get another token, then {} --token-file FILE", install(&base)),
-        ),
+        (TeamAccess::Refused(why), _) => {
+            let first = if has_project { "check the project, or get another token" } else { "get another token" };
+            let fix = format!("{first}, then {} --token-file FILE", install(&base));
+            DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)
+        }
+        (TeamAccess::Unexpected(why), _) => DoctorFinding::bad(what, why, "check the URL, and that the server is running"),
         (TeamAccess::Unreachable(why), _) => {
             DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network connection")
         }

@@ -74,7 +74,8 @@ fn memory_text(host: &Host, settings: &Settings, scope: &Scope, memdir: &Memdir,
 /// The sentence that says which of two memories the agent writes to.
 fn beside_own_memory(host: &Host, name: &str) -> String {
     let (title, write) = (host.title, prompt_section::tool_names(false).write);
-    format!("{title}'s own {name} is also on: save only with `{write}`, not to the {name}.")
+    let (is, the) = if name.ends_with('s') { ("are", "those") } else { ("is", "the") };
+    format!("{title}'s own {name} {is} also on: save only with `{write}`, not to {the} {name}.")
 }
 
 /// The sentence about the memories of this repository that are left at its former place.

@@ -50,7 +50,7 @@ pub(super) const HOST: Host = Host {
         dir: |machine| home(machine).join("memories/extensions/memdir"),
         root: home,
         instructions: include_str!("codex.md"),
-        note: "Codex reads them when it consolidates its memories (`[features] memories = true`).",
+        note: "Codex reads them when it consolidates its memories, if `memories = true` is set in the `[features]` table of its `config.toml`.",
     }),
     ..BASE
 };

@@ -274,7 +274,8 @@ fn replaced_keys(existing: &Value, value: &Value) -> Value {
 fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, programs: &[String]) -> Result<EditedText, EditError> {
     let (Some(existing), Some(wanted)) = (get(format, text, path)?, value.as_object()) else { return set(format, text, path, value) };
     if !is_ours(&existing, value, programs) {
-        let error = EditError::new(format!("`{}` exists but does not start memdir", dotted(path)));
+        let other = if remote_url(value).is_some() { "has no URL" } else { "does not start memdir" };
+        let error = EditError::new(format!("`{}` exists but {other}", dotted(path)));
         return Err(error.with_hint("rename or remove this entry"));
     }
     let mut merged = existing.clone();

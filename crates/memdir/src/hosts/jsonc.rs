@@ -31,7 +31,7 @@ pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, EditErro
 /// Sets the value at a path and creates the objects above it. An equal value keeps its formatting.
 pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedText, EditError> {
     let (bom, root) = parse(text)?;
-    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the key path is empty"))?;
     let mut created = Vec::new();
     let object = object_at(&root, above, &mut created)?;
     match prop(&object, key, above)? {
@@ -46,7 +46,7 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedTe
 /// value is appended. An element may be a group with a list [`GROUP`] of its own, in which our elements are replaced and others kept.
 pub(crate) fn put_element(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Value) -> bool) -> Result<EditedText, EditError> {
     let (bom, root) = parse(text)?;
-    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the key path is empty"))?;
     let mut created = Vec::new();
     let object = object_at(&root, above, &mut created)?;
     let list = match prop(&object, key, above)? {

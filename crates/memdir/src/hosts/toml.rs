@@ -27,7 +27,8 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedTe
     let edited = print(text, &document);
     // The last defense against a file of a form that was not foreseen.
     if get(&edited, path)?.as_ref() != Some(value) {
-        return Err(EditError::new(format!("`{}` cannot be set without rewriting other parts of the file", dotted(path))));
+        let message = format!("`{}` cannot be set without rewriting other parts of the file", dotted(path));
+        return Err(EditError::new(message).with_hint("set it to another value yourself, or remove it"));
     }
     Ok(EditedText { text: edited, created })
 }
@@ -147,7 +148,7 @@ fn implicit_table() -> Item {
 }
 
 fn set_item(document: &mut DocumentMut, path: &[String], value: &Value) -> Result<(), EditError> {
-    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the key path is empty"))?;
     let child = |key: &str| -> Vec<String> { path.iter().cloned().chain([key.to_owned()]).collect() };
     match (item_at(document.as_item(), path)?, value.as_object()) {
         (Some(existing), _) if to_json(existing) == *value => Ok(()),
@@ -209,7 +210,7 @@ fn new_table(document: &mut DocumentMut, value: &Value) -> Table {
 
 /// Removes the item at a path; comments before it go to what follows.
 fn remove_item(document: &mut DocumentMut, path: &[String]) -> Result<(), EditError> {
-    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the path is empty"))?;
+    let (key, above) = path.split_last().ok_or_else(|| EditError::new("the key path is empty"))?;
     let parent = table_at(document.as_item_mut(), above)?;
     let Item::Table(table) = parent else {
         parent.as_table_like_mut().and_then(|table| table.remove(key));

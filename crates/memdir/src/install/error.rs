@@ -1,6 +1,9 @@
 //! Why a file of a host, or the receipts, cannot be changed.
 
-use crate::{exit::Failure, hosts::text_edit::EditError};
+use crate::{
+    exit::{Failure, io_hint},
+    hosts::text_edit::EditError,
+};
 use std::{
     fmt, io,
     path::{Path, PathBuf},
@@ -28,8 +31,7 @@ impl InstallError {
 
     /// An I/O error.
     pub(crate) fn io(path: &Path, action: &str, error: &io::Error) -> InstallError {
-        let hint = "check the path and its permissions".into();
-        InstallError { path: path.to_owned(), reason: format!("cannot {action}: {error}"), hint }
+        InstallError { path: path.to_owned(), reason: format!("cannot {action}: {error}"), hint: io_hint(error).into() }
     }
 }
 

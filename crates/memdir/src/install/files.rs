@@ -5,7 +5,7 @@ use super::{
     error::InstallError,
     file_edit::{ConfigChange, FileOutcome, PlannedEdit},
 };
-use crate::hosts::{ConfigFormat, InstallScope};
+use crate::hosts::{ConfigFormat, InstallScope, text_edit::EditError};
 use jiff::Timestamp;
 use memdir_core::internal::base::disk::{self, FileMode, Replace};
 use std::{
@@ -27,17 +27,23 @@ pub(crate) struct WrittenFile {
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf, InstallError> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => {
-            let broken = |_| InstallError::refused(path, format!("broken symbolic link{}", link_target(path)));
-            let target = path.canonicalize().map_err(broken)?;
+            let refused = |what: &str| {
+                let error = EditError::new(format!("{what}{}", link_target(path))).with_hint("change or remove the link");
+                InstallError::from_edit(path, error)
+            };
+            let target = path.canonicalize().map_err(|e| match e.kind() {
+                io::ErrorKind::NotFound => refused("broken symbolic link"),
+                _ => InstallError::io(path, "follow the symbolic link", &e),
+            })?;
             match target.symlink_metadata() {
                 Ok(meta) if meta.is_file() => Ok(target),
-                Ok(_) => {
-                    Err(InstallError::refused(path, format!("symbolic link that does not point to a regular file{}", link_target(path))))
-                }
+                Ok(_) => Err(refused("symbolic link that does not point to a regular file")),
                 Err(e) => Err(InstallError::io(path, "read metadata", &e)),
             }
         }
-        Ok(meta) if !meta.is_file() => Err(InstallError::refused(path, "not a regular file")),
+        Ok(meta) if !meta.is_file() => {
+            Err(InstallError::from_edit(path, EditError::new("not a regular file").with_hint("move it elsewhere")))
+        }
         Err(e) if !is_absent(&e) => Err(InstallError::io(path, "read metadata", &e)),
         _ => Ok(path.to_owned()),
     }
@@ -50,7 +56,9 @@ fn link_target(path: &Path) -> String {
 /// Reads a file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, InstallError> {
     match fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| InstallError::refused(path, "not valid UTF-8")),
+        Ok(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| InstallError::from_edit(path, EditError::new("not valid UTF-8").with_hint("convert the file to UTF-8"))),
         Err(e) if is_absent(&e) => Ok(None),
         Err(e) => Err(InstallError::io(path, "read", &e)),
     }
@@ -64,7 +72,7 @@ fn is_absent(error: &io::Error) -> bool {
 pub(crate) fn check_writable(path: &Path, target: &Path) -> Result<(), InstallError> {
     let meta = target.metadata().map_err(|e| InstallError::io(path, "read metadata", &e))?;
     if meta.permissions().readonly() {
-        let hint = "make the file writable, or edit the file that it is generated from; no file was changed".into();
+        let hint = "make the file writable or, if a program generates it, change it there; no file was changed".into();
         return Err(InstallError { path: path.to_owned(), reason: "file is read-only".into(), hint });
     }
     Ok(())
@@ -141,7 +149,8 @@ fn back_up(file: &Path, text: &str, now: Timestamp) -> Result<PathBuf, InstallEr
             Err(e) => return Err(InstallError::io(&path, "write", &e)),
         }
     }
-    Err(InstallError::refused(file, "there are already 99 backups with this timestamp"))
+    let error = EditError::new("there are already 99 backups with this timestamp").with_hint("wait a second");
+    Err(InstallError::from_edit(file, error))
 }
 
 fn create_new(path: &Path, text: &str, like: &Path) -> io::Result<()> {
@@ -158,7 +167,7 @@ pub(crate) fn write(path: &Path, text: &str, expected: Option<&str>, scope: Inst
     let prepared = disk::prepare(path, Replace { mode, ..Replace::DURABLE }, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     if read(path)?.as_deref() != expected {
         let reason = "changed by another process".to_owned();
-        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again; no file was changed".into() });
+        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again; memdir changed no file".into() });
     }
     prepared.commit().map_err(fail)
 }

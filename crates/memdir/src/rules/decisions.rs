@@ -55,7 +55,7 @@ impl Decisions {
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Settings {
                 message: format!("{}: {error}", path.display()),
-                hint: "delete the file, then accept the rules again with: memdir rules accept NAME".into(),
+                hint: "delete the file, then accept or reject the rules again; list them with: memdir rules".into(),
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Decisions::default()),
             Err(source) => Err(Failure::File { doing: "read", path, source }),

@@ -32,7 +32,8 @@ pub(super) fn settings(home: &Path, project: &Project, notes: &mut Vec<String>) 
         let real = real_path(&project.checkout.join(&*path));
         let inside = path.is_relative() && real.starts_with(&top) && real != top && !real.starts_with(top.join(".git"));
         if !inside {
-            notes.push(format!("{}: ignored mount {name:?}: {} is outside the repository", file.display(), path.display()));
+            let why = format!("{} is not a relative path to a directory inside the repository", path.display());
+            notes.push(format!("{}: ignored mount {name:?}: {why}", file.display()));
         }
         *path = real;
         inside
@@ -56,7 +57,7 @@ impl Scope {
                 links: Links { fixed: true, ..Links::default() },
                 ..settings.places().mount(name, root)
             };
-            self.add(mount, "[[mounts]] in the repository's .memdir/config.toml, read-only");
+            self.add(mount, "[[mounts]] in the repository's .memdir/config.toml");
         }
     }
 

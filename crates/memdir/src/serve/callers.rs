@@ -124,7 +124,10 @@ impl TokenCallers {
         filter.only.retain(exists);
         filter.without.retain(exists);
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(Failure::Usage { message: "no tools left to serve: `memory_log` is disabled".into(), hint: String::new() });
+            return Err(Failure::Usage {
+                message: "no tools left to serve: `memory_log` is not available in this memory".into(),
+                hint: String::new(),
+            });
         }
         ToolCatalog::new(groups, &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
     }

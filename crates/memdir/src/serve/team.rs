@@ -83,11 +83,14 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
 
 /// Says what helps if the database cannot be used.
 pub(crate) fn database_failure(error: Error) -> Failure {
-    let hint = match &error {
-        // The message has the command.
-        Error::Unavailable { why, .. } if why.contains("memdir admin") || why.contains("upgrade memdir") => "",
-        Error::Unavailable { .. } => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
-        _ => return error.into(),
+    let Error::Unavailable { why, .. } = &error else { return error.into() };
+    // Some reasons already name the step.
+    let names_step = ["memdir admin ", "upgrade memdir", "--connections"].iter().any(|step| why.contains(step));
+    let hint = match names_step {
+        true => "",
+        // PostgreSQL has answered.
+        false if why.contains("SQLSTATE") => "check DATABASE_URL or --database, and the privileges of the database role",
+        false => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
     };
     Failure::Core { error, hint: Some(hint) }
 }

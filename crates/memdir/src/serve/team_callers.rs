@@ -1,13 +1,10 @@
 //! The callers of a team server: the tokens in the database. Every request looks its token up there, so that a revoked one is rejected at
 //! once by all replicas. A caller keeps its id as long as its permissions are unchanged.
 
-use super::groups::searchable_group;
+use super::{groups::searchable_group, verified::check_person};
 use crate::{config::Settings, exit::Failure, scope::narrowed, spaces};
 use jiff::Timestamp;
-use memdir_core::{
-    Access, Clock as _, IndexPool, Mount, SystemClock,
-    internal::{base::time::Stopwatch, store::space},
-};
+use memdir_core::{Access, Clock as _, IndexPool, Mount, SystemClock, internal::base::time::Stopwatch};
 use memdir_postgres::{CallerKey, Database, KnownCaller, NamespaceMount, TeamCaller};
 use memdir_server::{
     Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, ToolCatalog, ToolFilter, VerifiedAuthentication, VerifiedToken,
@@ -74,7 +71,7 @@ impl TeamCallers {
         let known = self.registry().known(key);
         let found = TeamCaller::find(&self.database, key, known).await;
         // The caller does not see where the database is.
-        let found = found.map_err(|_| "the database cannot be reached, so tokens cannot be checked".to_owned())?;
+        let found = found.map_err(|_| "the database is not available, so tokens cannot be checked".to_owned())?;
         Ok(self.registry().update(key, found, checked))
     }
 
@@ -114,7 +111,7 @@ impl TeamCallers {
         filter.without.retain(exists);
         let refuse = |message: String| Failure::Usage { message, hint: String::new() };
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(refuse("no tools left to serve: `memory_log` is disabled".into()));
+            return Err(refuse("no tools left to serve: `memory_log` is not available in this memory".into()));
         }
         let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
         Ok(catalog.for_actor(actor))
@@ -152,10 +149,11 @@ impl CallerDirectory for TeamCallers {
         Box::pin(async move {
             let identity = &token.identity;
             let Some(tenant) = identity.tenant.clone() else {
-                return Ok(Err("your tenant is unknown; ask the operator of this server to set oauth.tenant or oauth.tenant_claim".into()));
+                let why = "your access token does not name a tenant";
+                return Ok(Err(format!("{why}; ask the operator of this server to check oauth.tenant_claim and oauth.tenant")));
             };
-            if let Err(error) = space::person(&identity.person) {
-                return Ok(Err(error.to_string()));
+            if let Err(why) = check_person(&identity.person) {
+                return Ok(Err(why));
             }
             let connection = if identity.read_only { SIGNED_IN_TO_READ } else { SIGNED_IN };
             let key = CallerKey::Person { tenant, person: identity.person.clone(), connection: connection.into() };

@@ -84,10 +84,17 @@ impl VerifiedCallers {
     }
 }
 
+/// Fails if the name of a person cannot be that of a directory. Only the operator can choose another name.
+pub(super) fn check_person(name: &str) -> Result<(), String> {
+    let why = |_| {
+        format!("{name:?} cannot be used as a name here; ask the operator of this server to choose another claim for oauth.person_claim")
+    };
+    space::person(name).map(drop).map_err(why)
+}
+
 /// Returns what an identity gives access to, with the projects of its groups. Fails if its name cannot be that of a directory.
 pub(super) fn grant(identity: &VerifiedIdentity, groups: &[OAuthGroup]) -> Result<CallerGrant, String> {
-    space::person(&identity.person)
-        .map_err(|error| format!("{error}; ask the operator of this server to choose another claim for oauth.person_claim"))?;
+    check_person(&identity.person)?;
     let mapped = groups.iter().filter(|group| identity.groups.contains(&group.name)).flat_map(|group| &group.projects);
     let mut projects: Vec<String> = identity.projects.iter().chain(mapped).cloned().collect();
     projects.sort();

@@ -261,7 +261,7 @@ fn verify_marks_a_memory_and_reports_missing_references() {
     assert_snapshot!(home.run(&["verify", "b"]), @"
     missing  src/old.rs (line 1)
     -- stderr
-    note: not verified; correct the memory, or add --force
+    note: not verified; correct the memory, or mark it as verified with --force
     -- exit 1
     ");
     assert_snapshot!(home.run(&["verify", "b", "--force"]), @"
@@ -277,7 +277,7 @@ fn verify_marks_a_memory_and_reports_missing_references() {
     found    README.md, a.md, b
     unknown  CHANGES.md
     -- stderr
-    note: not verified; correct the memory, or add --force
+    note: not verified; correct the memory, or mark it as verified with --force
     -- exit 1
     ");
 }

@@ -142,7 +142,7 @@ fn verify_follows_anchored_lines_through_commits() {
     assert_snapshot!(run_in(&home, "shop", &["verify", "pool"]), @"
     changed  src/db.rs@ae59ba4541:2-4: changed 2 times since this version
     -- stderr
-    note: not verified; correct the memory, or add --force
+    note: not verified; correct the memory, or mark it as verified with --force
     -- exit 1
     ");
     assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
@@ -162,7 +162,7 @@ fn verify_follows_anchored_lines_through_commits() {
     assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
     changed  src/db.rs@d6b6d94d27:7: the file no longer exists
     -- stderr
-    note: not verified; correct the memory, or add --force
+    note: not verified; correct the memory, or mark it as verified with --force
     -- exit 1
     ");
 }

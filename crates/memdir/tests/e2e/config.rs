@@ -517,7 +517,7 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_eq!(files_below(&home.path("named")), ["MEMORY.md", "c.md"]);
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
-    error: [HOME]/home/config.toml:6:8: "${WORK}/w": environment variable WORK is not set
+    error: [HOME]/home/config.toml:6:8: "${WORK}/w": environment variable WORK is not set or empty
     hint: fix the line with: memdir config edit
     -- exit 3
     "#);
@@ -581,12 +581,12 @@ fn extra_paths_are_read_and_never_written() {
     docs/deep/two
     docs/one
     -- stderr
-    note: memory.extraPaths: [HOME]/none does not exist
+    note: memory.extraPaths: [HOME]/none does not exist; correct the setting with: memdir config edit
     ");
     assert_snapshot!(home.run_bare(&["read", "CLAUDE/CLAUDE"]), @"
     Instructions.
     -- stderr
-    note: memory.extraPaths: [HOME]/none does not exist
+    note: memory.extraPaths: [HOME]/none does not exist; correct the setting with: memdir config edit
     ");
     assert_snapshot!(home.run_bare(&["write", "docs/three", "x"]), @r#"
     -- stderr
@@ -654,19 +654,19 @@ fn a_home_must_be_separate_and_reading_does_not_create_it() {
     };
     assert_snapshot!(printed(&home.path(""), &["list"]), @"
     -- stderr
-    error: MEMDIR_HOME: [HOME] contains your home directory
+    error: MEMDIR_HOME: [HOME] is your home directory
     hint: use a separate directory such as ~/.memdir
     -- exit 3
     ");
     assert_snapshot!(printed(std::path::Path::new("/"), &["list"]), @"
     -- stderr
-    error: MEMDIR_HOME: / is too close to the root of the file system
+    error: MEMDIR_HOME: / is the root of the file system
     hint: use a separate directory such as ~/.memdir
     -- exit 3
     ");
     assert_snapshot!(home.run_bare(&["--home", "/", "where"]), @"
     -- stderr
-    error: --home: / is too close to the root of the file system
+    error: --home: / is the root of the file system
     hint: use a separate directory such as ~/.memdir
     -- exit 3
     ");

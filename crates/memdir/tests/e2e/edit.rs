@@ -164,7 +164,7 @@ fn without_a_new_text_nothing_is_saved() {
     assert_snapshot!(edited(&home, "true", &["edit", "a"]), @"unchanged: a");
     assert_snapshot!(edited(&home, "false", &["edit", "a"]), @r#"
     -- stderr
-    error: editor "false" failed with exit status: 1; nothing was saved
+    error: editor "false" failed (exit status: 1); nothing was saved
     hint: to save the text, exit the editor without an error
     -- exit 1
     "#);
@@ -224,7 +224,7 @@ fn without_a_new_text_nothing_is_saved() {
     let script = editor(&home, r#"echo two >> "$1"; exit 3"#);
     assert_snapshot!(edited(&home, &script, &["edit", "a"]), @r#"
     -- stderr
-    error: editor "[HOME]/editor.sh" failed with exit status: 3; nothing was saved
+    error: editor "[HOME]/editor.sh" failed (exit status: 3); nothing was saved
     hint: your text is in [HOME]/home/edits/a.md; continue with: memdir edit a --draft [HOME]/home/edits/a.md
     -- exit 1
     "#);

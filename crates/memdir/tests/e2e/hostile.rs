@@ -233,13 +233,13 @@ fn a_directory_that_contains_the_home_is_not_a_memory() {
     let with = |dir: &str| home.tell(&[dir], home.bare(&["list", "--dir", dir]).output().unwrap());
     assert_snapshot!(with("~"), @"
     -- stderr
-    error: --dir: [HOME] contains your home directory; every file in it would become a memory
+    error: --dir: [HOME] is your home directory; every file in it would become a memory
     hint: use a separate directory such as ~/notes
     -- exit 3
     ");
     assert_snapshot!(with("/"), @"
     -- stderr
-    error: --dir: / is too close to the root of the file system
+    error: --dir: / is the root of the file system; every file in it would become a memory
     hint: use a separate directory such as ~/notes
     -- exit 3
     ");
@@ -249,21 +249,21 @@ fn a_directory_that_contains_the_home_is_not_a_memory() {
     let by_variable = home.bare(&["list"]).env("MEMDIR_DIR", "~").output().unwrap();
     assert_snapshot!(home.tell(&["list"], by_variable), @"
     -- stderr
-    error: MEMDIR_DIR: [HOME] contains your home directory; every file in it would become a memory
+    error: MEMDIR_DIR: [HOME] is your home directory; every file in it would become a memory
     hint: use a separate directory such as ~/notes
     -- exit 3
     ");
     home.configure("[[mounts]]\nname = \"all\"\npath = \"~\"\n");
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
-    error: [HOME]/home/config.toml: mount "all": [HOME] contains your home directory; every file in it would become a memory
+    error: [HOME]/home/config.toml: mount "all": [HOME] is your home directory; every file in it would become a memory
     hint: use a separate directory such as ~/notes
     -- exit 3
     "#);
     home.configure("[memory]\nextraPaths = [\"~\"]\n");
     assert_snapshot!(home.run_bare(&["list"]), @"
     -- stderr
-    note: memory.extraPaths: [HOME] contains your home directory; every file in it would become a memory
+    note: memory.extraPaths: [HOME] is your home directory; every file in it would become a memory
     ");
     home.configure("[[mounts]]\nname = \"some\"\npath = \"~\"\nonly = [\"NOTES.md\"]\n");
     fs::write(home.path("NOTES.md"), "x\n").unwrap();

@@ -724,7 +724,7 @@ fn a_failing_editor_leaves_the_accepted_memory_and_says_so() {
     assert_snapshot!(edited("false", &["inbox", "accept", "notes/deploy", "--edit"]), @r#"
     accepted inbox/notes/deploy as notes/deploy (undo: memdir undo [ID])
     -- stderr
-    note: not edited: editor "false" failed with exit status: 1; nothing was saved; to save the text, exit the editor without an error
+    note: not edited: editor "false" failed (exit status: 1); nothing was saved; to save the text, exit the editor without an error
     -- exit 1
     "#);
     assert!(home.run_bare(&["read", "notes/deploy"]).contains("remember: deploy on Tuesdays"));

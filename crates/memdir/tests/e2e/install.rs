@@ -433,7 +433,7 @@ fn what_is_not_installed_is_not_bad() {
       ok  mount (project): [HOME]/home/projects/[ID] (created when needed)
       ok  mount user/: [HOME]/home/user (created when needed)
     Codex CLI
-      bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir executable: [MEMDIR]
+      bad [HOME]/.codex/config.toml: mcp_servers.memdir: differs from what this version of memdir installs
           run: memdir doctor codex --fix
       ok  [HOME]/.codex/config.toml: mcp_servers.memdir: […] serves 9 tools ([…])
       ok  its own memories: off by default

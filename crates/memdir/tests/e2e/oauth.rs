@@ -118,7 +118,7 @@ fn every_other_token_is_refused_with_the_reason() {
     for (sub, why) in [
         (
             json!("../bob"),
-            "person: \"../bob\" is not a valid directory name; use letters, digits, `-` and `_`; ask the operator of this server to choose another claim for oauth.person_claim",
+            "\"../bob\" cannot be used as a name here; ask the operator of this server to choose another claim for oauth.person_claim",
         ),
         (json!(null), "the token does not name a person: the claim \"sub\" is missing, empty or not a string"),
     ] {

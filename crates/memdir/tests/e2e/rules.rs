@@ -480,7 +480,7 @@ fn only_a_person_decides() {
     assert_snapshot!(home.run_bare(&["rules", "accept", "push", "--yes"]), @"
     -- stderr
     error: [HOME]/home/rules/decisions.json: EOF while parsing an object at line 1 column 1
-    hint: delete the file, then accept the rules again with: memdir rules accept NAME
+    hint: delete the file, then accept or reject the rules again; list them with: memdir rules
     -- exit 3
     ");
     assert_eq!(tried(&home, "t", "git push"), "deny", "it still holds");

@@ -55,7 +55,7 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     user/  [HOME]/home/user  the user's memory, in all projects
     alternative: `--dir PATH` uses one directory as the whole memory
     alternative: `memdir init --team` creates a memory to share through this repository
-    alternative: `worktrees = "separate"` uses a separate memory for this worktree
+    alternative: `memdir config set worktrees separate` gives each worktree a memory of its own
     "#);
     home.configure("worktrees = \"separate\"\n");
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"");
@@ -136,7 +136,7 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("maybe", &["list"]), @r#"
     -- stderr
     error: invalid value "maybe" for MEMDIR_DISABLE
-    hint: set MEMDIR_DISABLE to 1 or 0
+    hint: set MEMDIR_DISABLE to 1 to disable memory, or to 0 to enable it
     -- exit 3
     "#);
     home.configure("enabled = false\n");
@@ -186,9 +186,9 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     team/fixed
     -- stderr
     note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not allowed in a repository's settings
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is outside the repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is outside the repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is outside the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is not a relative path to a directory inside the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is not a relative path to a directory inside the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is not a relative path to a directory inside the repository
     "#);
     assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"-- exit 3");
     assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));
@@ -235,7 +235,7 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     mount  directory  why
     (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
     user/  [HOME]/home/user  the user's memory, in all projects
-    shop-[HASH] has the same remote or first commit; use its memory with: memdir projects adopt shop-[HASH]
+    project shop-[HASH] has the same git remote or first commit; use its memory with: memdir projects adopt shop-[HASH]
     alternative: `--dir PATH` uses one directory as the whole memory
     alternative: `memdir init --team` creates a memory to share through this repository
     ");
@@ -501,11 +501,17 @@ fn a_clone_reports_its_origin() {
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "deploy", "Never on Fridays."]);
     git(&home, "", &["clone", "-q", "shop", "fork"]);
-    assert!(run_in(&home, "fork", &["where"]).contains("shop-[HASH] has the same remote or first commit"), "by the directory it came from");
+    assert!(
+        run_in(&home, "fork", &["where"]).contains("project shop-[HASH] has the same git remote or first commit"),
+        "by the directory it came from"
+    );
     git(&home, "shop", &["remote", "add", "origin", "https://example.com/ada/shop.git"]);
     git(&home, "fork", &["remote", "set-url", "origin", "git@example.com:ada/shop"]);
     run_in(&home, "shop", &["list"]);
-    assert!(run_in(&home, "fork", &["where"]).contains("shop-[HASH] has the same remote or first commit"), "by a remote that came later");
+    assert!(
+        run_in(&home, "fork", &["where"]).contains("project shop-[HASH] has the same git remote or first commit"),
+        "by a remote that came later"
+    );
 }
 
 #[test]

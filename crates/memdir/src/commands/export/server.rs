@@ -6,7 +6,7 @@ use crate::{
     commands::{counted, team_token},
     exit::{Exit, Failure},
     output::{CommandOutput, OutputOptions, Printer},
-    team_client::{self, ServerMemory, TeamClient, TeamFailure},
+    team_client::{self, NOT_UTF8, ServerMemory, TeamClient, TeamFailure},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
@@ -142,6 +142,7 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
                 },
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
                 Err(TeamFailure::Refused(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
+                Err(TeamFailure::NotText) => transfer.fail(name, NOT_UTF8),
                 Err(failure) => return Err(interrupted(&failure, transfer)),
             },
         }
@@ -156,7 +157,7 @@ fn local_memories(transfer: &mut Transfer, args: &Typed, memdir: &Memdir) -> Res
         match memdir.store().get(&listed.path) {
             Ok(Some(stored)) => match String::from_utf8(stored.bytes) {
                 Ok(text) => memories.push(LocalMemory { path: stored.path, text }),
-                Err(_) => transfer.fail(listed.path.name(), "not valid UTF-8"),
+                Err(_) => transfer.fail(listed.path.name(), NOT_UTF8),
             },
             // Deleted in the meantime.
             Ok(None) => {}

@@ -124,7 +124,8 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
                 hint: "ask the server's operator for another token; no file was changed".into(),
             });
         }
-        TeamAccess::Unreachable(why) => vec![format!("the connection could not be checked: {why}; check it later with: memdir doctor")],
+        TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
+        TeamAccess::Unexpected(why) => vec![format!("{why}; check again later with: memdir doctor")],
         TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
     })
 }
