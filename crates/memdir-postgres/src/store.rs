@@ -77,7 +77,9 @@ impl PostgresStore {
         let is_unchanged = caller.is_unchanged(client).await?;
         confirmation.set(is_unchanged);
         if !is_unchanged {
-            return Err(Error::Unavailable { what: "this request".into(), why: "the caller's permissions have changed; try again".into() }.into());
+            return Err(
+                Error::Unavailable { what: "this request".into(), why: "the caller's permissions have changed; try again".into() }.into()
+            );
         }
         Ok(())
     }
