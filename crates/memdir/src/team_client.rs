@@ -170,6 +170,8 @@ pub(crate) struct ServerProposedMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) diff: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) is_outdated: Option<bool>,
 }
 

@@ -330,9 +330,9 @@ fn check_unchanged_since(store: &dyn Store, view: &dyn View, file: &FileChange) 
         return Ok(());
     }
     let text = |version: Option<crate::base::version::Version>| {
-        version.map_or(Ok(String::new()), |version| diff::version_text(store, &file.path, version))
+        version.map_or(Ok(Vec::new()), |version| diff::version_bytes(store, &file.path, version))
     };
-    Err(Error::Conflict { path: file.path.clone(), diff: diff::unified(&file.path, &text(file.after)?, &text(now)?) })
+    Err(Error::Conflict { path: file.path.clone(), diff: diff::unified(&file.path, text(file.after)?, text(now)?) })
 }
 
 fn old_bytes(store: &dyn Store, file: &FileChange) -> Result<FileEdit> {

@@ -100,9 +100,13 @@ fn show_one(proposal: &ServerProposal, printer: &mut Printer<'_>) -> io::Result<
         if memory.is_outdated == Some(true) {
             printer.line(format!("{name} has changed since; the proposal cannot be accepted"))?;
         }
+        if let Some(note) = &memory.note {
+            printer.line(format!("{name}: {note}"))?;
+        }
         match memory.diff.as_deref() {
-            None | Some("") => printer.line(format!("{name}: the text is no longer stored"))?,
-            Some(diff) => printer.content(diff)?,
+            // A server of an earlier release sends no note.
+            None | Some("") if memory.note.is_none() => printer.line(format!("{name}: the diff is not available"))?,
+            diff => printer.content(diff.unwrap_or_default())?,
         }
     }
     Ok(())

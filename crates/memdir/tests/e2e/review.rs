@@ -289,6 +289,37 @@ fn a_reviewer_decides_at_the_command_line() {
     assert_eq!(query(&team.url, "select paths[1] from memdir.proposals where state = 'open'"), [["notes/fromhere.md"]]);
 }
 
+/// Texts that are equal once they are decoded lossily differ in their bytes, and a reviewer must see it.
+#[test]
+fn a_proposal_shows_bytes_that_look_the_same_and_empty_memories() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { team, web, ada, rita, .. } = &reviewed;
+    let put = |token: &str, name: &str, base64: &str| {
+        let body = json!({ "content": base64, "content_encoding": "base64" });
+        rest(web, token, "PUT", &format!("/v1/memories/{name}"), &[], Some(body))
+    };
+    assert_eq!(put(rita, "raw", "Y2Fm6Qo=").0, 201);
+    let note = "bytes that are not valid UTF-8, shown in hexadecimal as in <0xE9>: 1 in the old text, 1 in the new text";
+    let cases = [
+        ("raw", "Y2Fm6Ao=", "--- a/raw.md\n+++ b/raw.md\n@@ -1 +1 @@\n-caf<0xE9>\n+caf<0xE8>\n", note),
+        ("nothing", "", "", "the new memory is empty"),
+    ];
+    for (name, base64, diff, note) in cases {
+        let (status, proposal) = put(ada, name, base64);
+        assert_eq!(status, 202, "{proposal}");
+        let id = proposal["id"].as_str().unwrap();
+        let (_, shown) = rest(web, rita, "GET", &format!("/v1/proposals/{id}"), &[], None);
+        assert_eq!((&shown["memories"][0]["diff"], &shown["memories"][0]["note"]), (&json!(diff), &json!(note)), "{shown}");
+        let printed = reviewed.review(rita, &["show", id]);
+        assert!(printed.contains(&format!("{name}: {note}\n{diff}")), "{printed}");
+        reviewed.accept();
+    }
+    // The history shows the same difference.
+    let (_, changes) = rest(web, rita, "GET", "/v1/changes", &[], None);
+    assert_eq!(changes["data"].as_array().unwrap().len(), 4, "{changes}");
+    team.check_sequences();
+}
+
 /// Replaces the times of the REST API.
 fn without_times(text: &str) -> String {
     let is_time = |word: &str| word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');
