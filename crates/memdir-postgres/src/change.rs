@@ -184,7 +184,10 @@ impl ChangeJob<'_> {
         }
         let namespace = match &self.accepts {
             Some(_) => None,
-            None => proposals::reviewed_namespace(self.space, &writes, &locked.reviewed)?,
+            None => {
+                let former = proposals::former_reviews(client, self.space, &writes, &locked.reviewed);
+                proposals::reviewed_namespace(self.space, &writes, &locked.reviewed, &self.database.block_on(former)?)?
+            }
         };
         let done = match namespace {
             Some(namespace) => self.database.block_on(proposals::propose(client, &self.space.tenant, namespace, &change, &writes)),

@@ -265,6 +265,8 @@ pub(crate) const LOCK_PERSON: &str = "select 1 from memdir.people where tenant =
 pub(crate) const HOLD_PEOPLE: &str =
     "select person from memdir.people where tenant = $1 and person = any($2) order by person for key share";
 
+pub(crate) const MEMBER_ROLE: &str = "select role from memdir.members where tenant = $1 and group_name = $2 and person = $3";
+
 pub(crate) const ADD_GROUP: &str = "insert into memdir.groups (tenant, name) values ($1, $2) on conflict do nothing";
 
 pub(crate) const REMOVE_GROUP: &str = "delete from memdir.groups where tenant = $1 and name = $2";

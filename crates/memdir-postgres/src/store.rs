@@ -25,22 +25,31 @@ use std::sync::Arc;
 pub struct PostgresStore {
     database: Database,
     space: Arc<Space>,
+    /// The same space, if none of its mounts were narrowed: a proposal is accepted as a whole, with lines outside of the part.
+    whole: Arc<Space>,
     stop: Stop,
 }
 
 impl PostgresStore {
     /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
     pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
-        Ok(PostgresStore { database: database.clone(), space: Arc::new(Space::new(tenant, mounts)?), stop: Stop::default() })
+        let space = Arc::new(Space::new(tenant, mounts)?);
+        let whole = if mounts.iter().any(|mount| mount.whole.is_some()) {
+            Arc::new(Space::new(tenant, &mounts.iter().map(NamespaceMount::to_whole).collect::<Vec<_>>())?)
+        } else {
+            space.clone()
+        };
+        Ok(PostgresStore { database: database.clone(), space, whole, stop: Stop::default() })
     }
 
     /// Makes a change, which may be the acceptance of a proposal.
     fn make(&self, intent: &Intent, touches: &[MemoryPath], accepts: Option<Acceptance<'_>>, plan: &mut Plan<'_>) -> Result<Change> {
         self.stop.check()?;
-        let namespaces = change::touched_namespaces(&self.space, touches)?;
+        let space = if accepts.is_some() { &self.whole } else { &self.space };
+        let namespaces = change::touched_namespaces(space, touches)?;
         let job = ChangeJob {
             database: &self.database,
-            space: &self.space,
+            space,
             stop: &self.stop,
             key: intent.key.as_ref(),
             intent,
@@ -202,7 +211,13 @@ impl ProposalStore for PostgresStore {
         let not_found = || Error::NoProposal { id: proposal.id.to_string() };
         let spot = self.space.spot(&proposal.files.first().ok_or_else(not_found)?.path)?;
         let (tenant, namespace) = (&self.space.tenant, self.space.namespace(&spot));
-        self.database.administer(tenant, async |client| proposals::close(client, tenant, namespace, &proposal.id, state, decision).await)
+        self.database.administer(tenant, async |client| {
+            proposals::close(client, tenant, namespace, &proposal.id, state, decision).await?;
+            match state {
+                ProposalState::Rejected => proposals::check_reviewer(client, &self.space, spot.mount).await,
+                _ => Ok(()),
+            }
+        })
     }
 
     fn has_reviews(&self, caller: &Actor) -> Result<bool> {

@@ -94,7 +94,7 @@ impl TeamCallers {
         }
         let namespace = |mount: Mount| {
             let whole = all.iter().find(|whole| whole.mount.prefix == mount.prefix)?;
-            Some(NamespaceMount { mount, ..whole.clone() })
+            Some(whole.narrowed(mount))
         };
         let mounts: Vec<NamespaceMount> = mounts.into_iter().filter_map(namespace).collect();
         let actor = caller.actor();

@@ -320,6 +320,67 @@ fn a_proposal_shows_bytes_that_look_the_same_and_empty_memories() {
     team.check_sequences();
 }
 
+/// A client with `Memdir-Only` sees a part of a memory, and still accepts all of a proposal.
+#[test]
+fn a_proposal_is_accepted_as_a_whole_by_a_client_that_sees_a_part() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, team, .. } = &reviewed;
+    let lines = || call(web, rita, "memory_read", json!({ "path": "MEMORY" }));
+    for (name, meanwhile) in [("notes/first", None), ("notes/second", Some("other"))] {
+        let (status, proposal) = rest(web, ada, "PUT", &format!("/v1/memories/{name}"), &[], Some(json!({ "content": "A note.\n" })));
+        assert_eq!(status, 202, "{proposal}");
+        // Other lines may have been added to the entrypoint since.
+        if let Some(other) = meanwhile {
+            call(web, rita, "memory_write", json!({ "path": other, "content": "By Rita." }));
+        }
+        let path = format!("/v1/proposals/{}", proposal["id"].as_str().unwrap());
+        let (status, decided) = rest(web, rita, "POST", &path, &[("Memdir-Only", "notes")], Some(json!({ "decision": "accept" })));
+        assert_eq!((status, &decided["state"]), (200, &json!("accepted")), "{decided}");
+        assert!(lines().contains(&format!("{name}.md")), "{}", lines());
+        assert!(lines().contains("deploy.md"), "{}", lines());
+    }
+    assert!(lines().contains("other.md"), "{}", lines());
+    // The part does not give access to more.
+    let (_, listed) = rest(web, rita, "GET", "/v1/memories", &[("Memdir-Only", "notes")], None);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2, "{listed}");
+    team.check_sequences();
+}
+
+/// A decision, or a change that needs none, may wait for a lock while the reviewer loses the role.
+#[test]
+fn a_reviewer_who_loses_the_role_while_waiting_does_not_decide() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { team, web, ada, rita, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "waits", "content": "Waits." }));
+    let id = reviewed.open();
+    let role = |role| team.database().set_member(TENANT, "backend", "rita", role).unwrap();
+    // Sends a request that waits for the namespace while a role is taken away.
+    let meanwhile = |method: &str, path: &str, body: &Value, to: MemberRole| {
+        let lock = HeldLock::take(&team.url, "select 1 from memdir.namespaces where namespace = 'projects/shop' for update");
+        let answer = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| rest(web, rita, method, path, &[], Some(body.clone())));
+            wait_for_waiting_change(&team.url);
+            role(to);
+            drop(lock);
+            asking.join().unwrap()
+        });
+        role(MemberRole::Reviewer);
+        answer
+    };
+    let decide = format!("/v1/proposals/{id}");
+    let (status, problem) = meanwhile("POST", &decide, &json!({ "decision": "accept" }), MemberRole::Writer);
+    assert_eq!((status, &problem["detail"]), (403, &json!("only a reviewer can accept or reject proposals")), "{problem}");
+    assert_eq!(reviewed.open(), id, "the proposal stays open");
+    // Their own change would have been made at once.
+    let body = json!({ "content": "Now a writer's.\n" });
+    let (status, proposal) = meanwhile("PUT", "/v1/memories/own", &body, MemberRole::Writer);
+    assert_eq!((status, &proposal["type"]), (202, &json!("proposal")), "{proposal}");
+    let (status, problem) = meanwhile("PUT", "/v1/memories/other", &body, MemberRole::Reader);
+    assert_eq!((status, &problem["type"]), (403, &json!("permission_error")), "{problem}");
+    assert_eq!(reviewed.decide(rita, &id, json!({ "decision": "accept" })).0, 200);
+    team.check_sequences();
+}
+
 /// Replaces the times of the REST API.
 fn without_times(text: &str) -> String {
     let is_time = |word: &str| word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');
