@@ -1,7 +1,7 @@
 //! One change: a transaction on one connection, from the lock of its namespaces to the commit. The plan reads on the same connection.
 
 use crate::{
-    claim,
+    claim::{self, ClaimedBy},
     database::{Database, Pauses, Session, send_before},
     failure::{Failure, FailureKind},
     history,
@@ -62,6 +62,8 @@ enum Attempt {
     Proposed {
         proposal: Box<Proposal>,
         is_new: bool,
+        /// Whether an earlier request with the same key proposed it.
+        is_repeated: bool,
     },
     /// The connection was lost during the commit: the server may have committed this change.
     Unknown(Change, Failure),
@@ -82,7 +84,7 @@ impl ChangeJob<'_> {
                     return Ok(change);
                 }
                 Ok(Attempt::Unchanged(change)) => return Ok(change),
-                Ok(Attempt::Proposed { proposal, .. }) => return Err(proposals::proposed_error(&proposal)),
+                Ok(Attempt::Proposed { proposal, is_repeated, .. }) => return Err(proposals::proposed_error(&proposal, is_repeated)),
                 Ok(Attempt::Unknown(change, failure)) => {
                     unknown = Some(change);
                     failure
@@ -158,7 +160,9 @@ impl ChangeJob<'_> {
                 return Ok(Attempt::Unchanged(change));
             }
             if let Some(proposal) = self.database.block_on(proposals::find(client, self.space, earlier))? {
-                return Ok(Attempt::Proposed { proposal: Box::new(proposal), is_new: false });
+                // An attempt of this request whose commit was not answered may have claimed the key.
+                let is_repeated = claimed.is_some() && unknown.is_none_or(|change| change.id != *earlier);
+                return Ok(Attempt::Proposed { proposal: Box::new(proposal), is_new: false, is_repeated });
             }
             if claimed.is_some() {
                 // The claimed change had nothing to change.
@@ -194,7 +198,9 @@ impl ChangeJob<'_> {
             None => self.database.block_on(write(client, self, &change, &writes, &locked)),
         };
         match done {
-            Ok(()) if namespace.is_some() => Ok(Attempt::Proposed { proposal: Box::new(proposals::to_open(&change)), is_new: true }),
+            Ok(()) if namespace.is_some() => {
+                Ok(Attempt::Proposed { proposal: Box::new(proposals::to_open(&change)), is_new: true, is_repeated: false })
+            }
             Ok(()) => Ok(Attempt::Committed(change)),
             Err(failure) if failure.ended_connection() => Ok(Attempt::Unknown(change, failure)),
             Err(failure) => Err(failure),
@@ -205,7 +211,12 @@ impl ChangeJob<'_> {
     fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, Locked), Failure> {
         let work = async {
             let claimed = match self.key {
-                Some(key) => claim::claim(client, &self.space.tenant, key, id).await?,
+                Some(key) => claim::claim(client, &self.space.tenant, key, &ClaimedBy::Change(id.clone())).await?,
+                None => None,
+            };
+            let claimed = match claimed {
+                Some(ClaimedBy::Withdrawal(id)) => return Err(Error::Repeated { change: id.to_string() }.into()),
+                Some(ClaimedBy::Change(id)) => Some(id),
                 None => None,
             };
             if claimed.is_some() {

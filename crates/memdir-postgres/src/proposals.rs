@@ -44,7 +44,7 @@ impl Database {
 }
 
 /// Returns the error that says that a change is proposed, and what became of it.
-pub(crate) fn proposed_error(proposal: &Proposal) -> Error {
+pub(crate) fn proposed_error(proposal: &Proposal, is_repeated: bool) -> Error {
     let state = match &proposal.decision {
         None => "is waiting for review".to_owned(),
         Some(ProposalDecision { by, reason, .. }) => {
@@ -57,6 +57,7 @@ pub(crate) fn proposed_error(proposal: &Proposal) -> Error {
         what: describe_infinitive(&proposal.to_change()),
         state,
         is_open: proposal.decision.is_none(),
+        is_repeated,
     }
 }
 

@@ -87,6 +87,14 @@ pub(crate) const CLAIM: &str = "
 
 pub(crate) const CLAIMED: &str = "select request, change_id from memdir.claims where tenant = $1 and caller = $2 and key = $3";
 
+/// Removes the oldest keys. Those that another change is removing are skipped, so that no change waits for another one.
+pub(crate) const PURGE_CLAIMS: &str = "
+    delete from memdir.claims c using (
+      select caller, key from memdir.claims
+      where tenant = $1 and claimed_at < now() - make_interval(hours => $2)
+      order by claimed_at limit $3 for update skip locked) old
+    where c.tenant = $1 and c.caller = old.caller and c.key = old.key";
+
 pub(crate) const SET_REVIEW: &str =
     "update memdir.namespaces set review = $3 where tenant = $1 and namespace = $2 and coalesce(review, false) <> $3";
 

@@ -2,6 +2,7 @@
 
 use crate::{
     change::{self, ChangeJob},
+    claim::{self, ClaimedBy},
     database::Database,
     failure::Failure,
     forget, history,
@@ -13,9 +14,9 @@ use crate::{
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Actor, Change, ChangeCursor, ChangeFilter, ChangePage, ChangeSequence, Error, Intent, MemoryPath, MountChanges, MountInfo, Phrase,
-    Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Result, SequencePosition, Stamp, Store, Stored, Version,
-    View,
+    Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, ChangeSequence, Error, IdempotencyKey, Intent, MemoryPath,
+    MountChanges, MountInfo, Phrase, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Result, SequencePosition,
+    Stamp, Store, Stored, Version, View,
     internal::store::{Entry, JournalSize, Plan, Walk, stop::Stop},
 };
 use std::sync::Arc;
@@ -207,17 +208,37 @@ impl ProposalStore for PostgresStore {
         self.make(&intent, &touches, Some(Acceptance { proposal, reviewer }), plan)
     }
 
-    fn close(&self, proposal: &Proposal, state: ProposalState, decision: &ProposalDecision) -> Result<()> {
+    fn close(
+        &self,
+        proposal: &Proposal,
+        state: ProposalState,
+        decision: &ProposalDecision,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<ChangeId>> {
         let not_found = || Error::NoProposal { id: proposal.id.to_string() };
         let spot = self.space.spot(&proposal.files.first().ok_or_else(not_found)?.path)?;
         let (tenant, namespace) = (&self.space.tenant, self.space.namespace(&spot));
         self.database.administer(tenant, async |client| {
-            proposals::close(client, tenant, namespace, &proposal.id, state, decision).await?;
-            match state {
-                ProposalState::Rejected => proposals::check_reviewer(client, &self.space, spot.mount).await,
-                _ => Ok(()),
+            if let Some(key) = key {
+                match claim::claim(client, tenant, key, &ClaimedBy::Withdrawal(proposal.id.clone())).await? {
+                    None => {}
+                    Some(ClaimedBy::Withdrawal(id)) => return Ok(Some(id)),
+                    Some(ClaimedBy::Change(id)) => return Err(Error::Repeated { change: id.to_string() }.into()),
+                }
             }
+            proposals::close(client, tenant, namespace, &proposal.id, state, decision).await?;
+            if state == ProposalState::Rejected {
+                proposals::check_reviewer(client, &self.space, spot.mount).await?;
+            }
+            Ok(None)
         })
+    }
+
+    fn withdrawn_for_key(&self, key: &IdempotencyKey) -> Result<Option<ChangeId>> {
+        match self.read(async |client| claim::find(client, &self.space.tenant, key).await)? {
+            Some(ClaimedBy::Withdrawal(id)) => Ok(Some(id)),
+            _ => Ok(None),
+        }
     }
 
     fn has_reviews(&self, caller: &Actor) -> Result<bool> {

@@ -77,6 +77,8 @@ pub enum Error {
         state: String,
         /// Whether a reviewer can still accept it.
         is_open: bool,
+        /// Whether an earlier request with the same idempotency key proposed it.
+        is_repeated: bool,
     },
     /// The proposal does not exist, or the caller may not see it.
     #[error("proposal {id:?} not found")]

@@ -3,7 +3,7 @@
 use crate::{
     home::{Home, feed},
     team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change},
-    web::Web,
+    web::{Reply, Web},
 };
 use insta::assert_snapshot;
 use memdir_postgres::MemberRole;
@@ -59,10 +59,14 @@ impl Reviewed {
 
 /// Sends a request of the REST API.
 fn rest(web: &Web, token: &str, method: &str, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> (u16, Value) {
+    let reply = rest_reply(web, token, method, path, headers, body);
+    (reply.status, serde_json::from_str(&reply.body).unwrap_or(Value::Null))
+}
+
+fn rest_reply(web: &Web, token: &str, method: &str, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Reply {
     let bearer = format!("Bearer {token}");
     let headers = [&[("Authorization", bearer.as_str()), ("Content-Type", "application/json")], headers].concat();
-    let reply = web.connect().request(method, path, &headers, body.map(|body| body.to_string()).unwrap_or_default().as_bytes());
-    (reply.status, serde_json::from_str(&reply.body).unwrap_or(Value::Null))
+    web.connect().request(method, path, &headers, body.map(|body| body.to_string()).unwrap_or_default().as_bytes())
 }
 
 #[test]
@@ -378,6 +382,45 @@ fn a_reviewer_who_loses_the_role_while_waiting_does_not_decide() {
     let (status, problem) = meanwhile("PUT", "/v1/memories/other", &body, MemberRole::Reader);
     assert_eq!((status, &problem["type"]), (403, &json!("permission_error")), "{problem}");
     assert_eq!(reviewed.decide(rita, &id, json!({ "decision": "accept" })).0, 200);
+    team.check_sequences();
+}
+
+/// A repeated request with a key has the answer of the first one, also if it proposed or withdrew something.
+#[test]
+fn a_repeated_key_replays_a_proposal_and_its_withdrawal() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, team, .. } = &reviewed;
+    let keyed = |key: &str, method: &str, path: &str, body: Value| {
+        let reply = rest_reply(web, ada, method, path, &[("Idempotency-Key", key)], Some(body));
+        let is_replayed = reply.header("idempotency-replayed").map(str::to_owned);
+        (reply.status, reply.body, is_replayed.as_deref() == Some("true"))
+    };
+    let propose = |key: &str, name: &str| {
+        let first = keyed(key, "PUT", &format!("/v1/memories/{name}"), json!({ "content": "A text.\n" }));
+        assert_eq!((first.0, first.2), (202, false), "{first:?}");
+        let again = keyed(key, "PUT", &format!("/v1/memories/{name}"), json!({ "content": "A text.\n" }));
+        assert_eq!(again, (202, first.1.clone(), true));
+        let proposal: Value = serde_json::from_str(&first.1).unwrap();
+        proposal["id"].as_str().unwrap().to_owned()
+    };
+    let [one, two, three] = [("1", "one"), ("2", "two"), ("3", "three")].map(|(key, name)| propose(key, name));
+    let open = || query(&team.url, "select proposal from memdir.proposals where state = 'open' order by at_ms").concat();
+    // By its id, and the newest one.
+    for (key, body, withdrawn, left) in
+        [("4", json!({ "change_id": one }), &one, vec![two.clone(), three.clone()]), ("5", json!({}), &three, vec![two.clone()])]
+    {
+        let first = keyed(key, "POST", "/v1/undo", body.clone());
+        assert_eq!((first.0, first.2), (200, false), "{first:?}");
+        let undone: Value = serde_json::from_str(&first.1).unwrap();
+        assert_eq!(undone["undone_change_id"], withdrawn.as_str());
+        assert_eq!(open(), left);
+        assert_eq!(keyed(key, "POST", "/v1/undo", body.clone()), (200, first.1, true));
+        assert_eq!(open(), left, "the repeated request withdrew nothing else");
+        assert_eq!(keyed(key, "POST", "/v1/undo", json!({ "change_id": two })).0, 422, "another request with the key");
+    }
+    // An undo without a key withdraws the last one.
+    assert_eq!(rest(web, ada, "POST", "/v1/undo", &[], Some(json!({}))).0, 200);
+    assert_eq!(open(), Vec::<String>::new());
     team.check_sequences();
 }
 

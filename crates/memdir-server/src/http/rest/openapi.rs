@@ -126,7 +126,7 @@ fn header_parameter(header: RouteHeader) -> Value {
         }
         RouteHeader::IdempotencyKey => (
             "Idempotency-Key",
-            "Makes retries idempotent: a repeated request returns the change that the first one made",
+            "Makes retries idempotent: a repeated request returns the change that the first one made. A team server keeps a key for at least 24 hours",
             json!({ "type": "string", "pattern": "^[!-~]{1,255}$" }),
         ),
         RouteHeader::LastEventId => ("Last-Event-ID", "The id of the last event that was received", json!({ "type": "string" })),

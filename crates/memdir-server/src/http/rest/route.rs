@@ -77,6 +77,7 @@ impl RestCall {
             Ok(made) => return Ok(Once::Made(made)),
             Err(problem) => problem,
         };
+            Err(problem) if problem.proposal.is_some() => return Err(problem),
         // Whatever went wrong: if the change was made before, this is why.
         match self.memdir.made_for_key(path, Error::no_change("not made")) {
             Ok(change) => Ok(Once::Repeated(change)),
@@ -173,7 +174,7 @@ fn run<O: RestOperation>(call: &RestCall, query: &str, body: &Bytes) -> Result<R
     let body: &[u8] = if O::ROUTE.method == Method::PUT || O::ROUTE.method == Method::POST { body } else { b"null" };
     let body = serde_json::from_slice(body).map_err(|error| Problem::invalid(format!("invalid body: {error}")))?;
     let RestReply { status, value, etag, is_replayed } = match O::run(call, query, body) {
-        Err(Problem { proposal: Some(id), .. }) => return proposed(call, &id),
+        Err(Problem { proposal: Some((id, is_repeated)), .. }) => return proposed(call, &id, is_repeated),
         reply => reply?,
     };
     let value = value.map(|value| serde_json::to_string(&value)).transpose();
@@ -182,11 +183,11 @@ fn run<O: RestOperation>(call: &RestCall, query: &str, body: &Bytes) -> Result<R
 }
 
 /// Answers a request whose change is waiting for review.
-fn proposed(call: &RestCall, id: &str) -> Result<RestReply<String>, Problem> {
+fn proposed(call: &RestCall, id: &str, is_repeated: bool) -> Result<RestReply<String>, Problem> {
     let reading = call.memdir.proposal(id)?;
     let value = serde_json::to_string(&ProposalObject::from(&reading.proposal));
     let value = value.map_err(|error| Problem::from_status(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    Ok(RestReply::new(StatusCode::ACCEPTED, value))
+    Ok(RestReply::new(StatusCode::ACCEPTED, value).replayed(is_repeated))
 }
 
 fn schemas<O: RestOperation>(generator: &mut SchemaGenerator) -> RouteSchemas {
