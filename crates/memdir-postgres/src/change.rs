@@ -173,7 +173,7 @@ impl ChangeJob<'_> {
             // Before the plan, which would take the change of an earlier acceptance for a conflict.
             self.database.block_on(proposals::record_acceptance(client, self.space, accepted, self.intent.at))?;
         }
-        let view = PlanView { job: self, client, failed: RefCell::new(None) };
+        let view = PlanView { job: self, client, reviewed: &locked.reviewed, failed: RefCell::new(None) };
         let planned = plan(&view);
         // A plan may continue after a failed read, with incomplete data.
         if let Some(failure) = view.failed.into_inner() {
@@ -487,6 +487,8 @@ struct PlanView<'a> {
     /// The first read that failed.
     failed: RefCell<Option<Failure>>,
 }
+    /// The locked namespaces that are under review.
+    reviewed: &'a BTreeSet<String>,
 
 impl PlanView<'_> {
     fn read<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T> {
@@ -535,6 +537,13 @@ impl View for PlanView<'_> {
     fn check_stopped(&self) -> Result<()> {
         self.job.stop.check()
     }
+    fn can_change_together(&self, one: &MemoryPath, other: &MemoryPath) -> Result<bool> {
+        let space = self.job.space;
+        let (one, other) = (space.spot(one)?, space.spot(other)?);
+        let waits = |spot: &Spot| !space.mounts[spot.mount].reviews && self.reviewed.contains(space.namespace(spot));
+        Ok(space.namespace(&one) == space.namespace(&other) || !(waits(&one) || waits(&other)))
+    }
+
 }
 
 /// Refuses a change of a read-only mount before anything is locked.

@@ -424,6 +424,30 @@ fn a_repeated_key_replays_a_proposal_and_its_withdrawal() {
     team.check_sequences();
 }
 
+/// A memory under review that refers to the renamed one does not keep it from being renamed.
+#[test]
+fn a_rename_leaves_references_that_a_review_keeps_out_of_the_change() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, team, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "user/own", "content": "Of Ada. See [[deploy]]." }));
+    call(web, ada, "memory_write", json!({ "path": "user/other", "content": "See [[user/own]]." }));
+    call(web, rita, "memory_write", json!({ "path": "links", "content": "See [[user/own]]." }));
+    let moved = call(web, ada, "memory_move", json!({ "from": "user/own", "to": "user/mine" }));
+    assert!(moved.starts_with("Renamed user/own to user/mine. Updated references in user/other"), "{moved}");
+    assert!(moved.contains("references in links were not updated, because a change under review"), "{moved}");
+    assert!(call(web, ada, "memory_read", json!({ "path": "user/other" })).contains("[[user/mine]]"));
+    assert!(call(web, ada, "memory_read", json!({ "path": "links" })).contains("[[user/own]]"));
+    // Then the other way round: the rename waits for review without the reference in the author's own memory.
+    let moved = call(web, ada, "memory_move", json!({ "from": "deploy", "to": "howto/deploy" }));
+    assert!(moved.contains("is waiting for review"), "{moved}");
+    reviewed.accept();
+    assert!(call(web, ada, "memory_read", json!({ "path": "howto/deploy" })).contains("Never on Fridays."));
+    // A reviewer's rename updates everything.
+    let moved = call(web, rita, "memory_move", json!({ "from": "links", "to": "link" }));
+    assert_eq!(moved.lines().next().map(|line| line.contains("were not updated")), Some(false), "{moved}");
+    team.check_sequences();
+}
+
 /// Replaces the times of the REST API.
 fn without_times(text: &str) -> String {
     let is_time = |word: &str| word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');
