@@ -270,7 +270,8 @@ fn to_proposal(space: &Space, row: &Row, caller: Option<&Actor>) -> Result<Optio
         state,
         decision,
         can_decide: is_open && is_reviewer && caller.is_some(),
-        can_withdraw: is_open && is_author && can_write,
+        // Also by an author who may no longer write: a withdrawal changes no memory.
+        can_withdraw: is_open && is_author,
     }))
 }
 

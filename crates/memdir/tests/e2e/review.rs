@@ -424,6 +424,20 @@ fn a_repeated_key_replays_a_proposal_and_its_withdrawal() {
     team.check_sequences();
 }
 
+/// An author withdraws also if they have become a reader.
+#[test]
+fn an_author_who_became_a_reader_withdraws() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, team, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "first", "content": "First." }));
+    let id = reviewed.open();
+    team.database().set_member(TENANT, "backend", "ada", MemberRole::Reader).unwrap();
+    let (_, shown) = rest(web, ada, "GET", &format!("/v1/proposals/{id}"), &[], None);
+    assert_eq!((&shown["can_withdraw"], &shown["can_decide"]), (&json!(true), &json!(false)), "{shown}");
+    let printed = reviewed.review(ada, &["withdraw", &id]);
+    assert_eq!(printed.trim_end(), format!("withdrawn {id} (write first)"));
+}
+
 /// A memory under review that refers to the renamed one does not keep it from being renamed.
 #[test]
 fn a_rename_leaves_references_that_a_review_keeps_out_of_the_change() {
