@@ -204,6 +204,7 @@ async fn run(server: &Arc<McpServer>, state: &CallerState, request: RestRequest)
     let space = server.catalog().resources();
     let space = space.ok_or_else(|| Problem::from_status(StatusCode::FORBIDDEN, "this server provides only tools"))?;
     let section = server.catalog().section().cloned();
+    let projects = server.catalog().projects().to_vec();
     let stop = Stop::default();
     let (kind, stop_work) = (request.route.info.kind, stop.clone());
     let work = move || {
@@ -213,7 +214,7 @@ async fn run(server: &Arc<McpServer>, state: &CallerState, request: RestRequest)
             None => memdir,
         };
         let RestRequest { route, parameter, query, body, conditions, last_event_id, .. } = request;
-        let call = RestCall { memdir, section, parameter, conditions, last_event_id };
+        let call = RestCall { memdir, section, projects, parameter, conditions, last_event_id };
         (route.run)(&call, &query, &body)
     };
     let ran = run_blocking(&server.workers, (&*state.slots, kind), stop, std::future::pending(), work).await;

@@ -112,7 +112,9 @@ impl TeamCallers {
             return Err(refuse("no tools left to serve: memory_log is disabled".into()));
         }
         let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
-        Ok(catalog.for_actor(actor))
+        let projects = &caller.access.projects;
+        let unselected = if request.project.is_none() && projects.len() > 1 { projects.keys().cloned().collect() } else { Vec::new() };
+        Ok(catalog.for_actor(actor).with_projects(unselected))
     }
 }
 

@@ -462,6 +462,41 @@ fn a_rename_leaves_references_that_a_review_keeps_out_of_the_change() {
     team.check_sequences();
 }
 
+/// A caller with several projects sees and decides about the proposals of all of them.
+#[test]
+fn proposals_of_several_projects_are_listed_and_decided_without_choosing_one() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, team, .. } = &reviewed;
+    team.database().add_project(TENANT, "bank", "backend").unwrap();
+    team.database().set_review(TENANT, "projects/bank", true).unwrap();
+    team.database().set_review(TENANT, "groups/backend", true).unwrap();
+    let propose = |project: &str, name: &str| {
+        let body = Some(json!({ "content": "A text.\n" }));
+        let (status, proposal) = rest(web, ada, "PUT", &format!("/v1/memories/{name}"), &[("Memdir-Project", project)], body);
+        assert_eq!(status, 202, "{proposal}");
+        proposal["id"].as_str().unwrap().to_owned()
+    };
+    let ids = [propose("shop", "first"), propose("bank", "second"), propose("bank", "team/third")];
+    let listed = reviewed.review(rita, &["list"]).replace(&format!("http://{}", web.address), "[URL]");
+    assert_snapshot!(listed, @"
+    [ID]      when              author  state  project  what
+    [ID]      [TIME]            ada     open            write team/third
+    [ID]      [TIME]            ada     open   bank     write second
+    [ID]      [TIME]            ada     open   shop     write first
+    -- stderr
+    note: 3 proposals are waiting for your decision; see one with: memdir review show ID --server [URL]
+    ");
+    for (id, what) in ids.iter().zip(["write first", "write second", "write team/third"]) {
+        assert!(reviewed.review(rita, &["show", id]).contains(&format!("change   {what}\n")));
+        assert_eq!(reviewed.review(rita, &["accept", id]).trim_end(), format!("accepted {id} ({what})"));
+    }
+    assert_eq!(reviewed.review(rita, &["list"]).trim_end(), "no proposals");
+    assert!(reviewed.review(rita, &["show", "zzzzzzzz"]).contains("proposal \"zzzzzzzz\" not found (status 404)"));
+    let (_, page) = rest(web, rita, "GET", "/v1/proposals?state=open", &[], None);
+    assert_eq!(page["projects"], json!(["bank", "shop"]));
+    team.check_sequences();
+}
+
 /// Replaces the times of the REST API.
 fn without_times(text: &str) -> String {
     let is_time = |word: &str| word.ends_with('Z') && word.as_bytes().get(10) == Some(&b'T');

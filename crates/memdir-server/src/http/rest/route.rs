@@ -59,6 +59,8 @@ pub(crate) struct RestCall {
     /// The caller's space.
     pub(crate) memdir: Memdir,
     pub(crate) section: Option<PromptSection>,
+    /// The projects of which the caller has selected none.
+    pub(crate) projects: Vec<String>,
     /// The rest of the path, decoded.
     pub(crate) parameter: String,
     pub(crate) conditions: Conditions,
@@ -75,9 +77,9 @@ impl RestCall {
     pub(crate) fn once<T>(&self, path: &MemoryPath, change: impl FnOnce(&Memdir) -> Result<T, Problem>) -> Result<Once<T>, Problem> {
         let problem = match change(&self.memdir) {
             Ok(made) => return Ok(Once::Made(made)),
+            Err(problem) if problem.proposal.is_some() => return Err(problem),
             Err(problem) => problem,
         };
-            Err(problem) if problem.proposal.is_some() => return Err(problem),
         // Whatever went wrong: if the change was made before, this is why.
         match self.memdir.made_for_key(path, Error::no_change("not made")) {
             Ok(change) => Ok(Once::Repeated(change)),

@@ -102,7 +102,7 @@ fn upload(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamC
                 Ok(true) => transfer.proposed.push(name.to_owned()),
                 // Another client created it in the meantime.
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
-                Err(TeamFailure::Refused(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
+                Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
                 Err(failure) => return Err(interrupted(&failure, transfer)),
             },
         }
@@ -141,7 +141,7 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
                     Err(error) => transfer.fail(name, error.to_string()),
                 },
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
-                Err(TeamFailure::Refused(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
+                Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
                 Err(failure) => return Err(interrupted(&failure, transfer)),
             },
         }
@@ -194,7 +194,9 @@ fn missing_mount(memdir: &Memdir, path: &MemoryPath) -> Option<&'static str> {
 /// What was copied before a failure stays; the same command continues from there.
 fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
-        TeamFailure::Refused(_) | TeamFailure::Denied(_) => "pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN",
+        TeamFailure::Refused(_) | TeamFailure::NotFound(_) | TeamFailure::Denied(_) => {
+            "pass a token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN"
+        }
         _ => "run the command again: it copies only what is missing",
     };
     let done = counted(transfer.copied.len() as u64, "memory was", "memories were");
