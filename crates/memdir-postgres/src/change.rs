@@ -110,6 +110,9 @@ impl ChangeJob<'_> {
             let why = format!("the connection was lost during the commit ({}); look for its id in the history", failure.error);
             return Error::Unavailable { what: format!("it is not known whether change {} was made", change.id), why };
         }
+        if failure.kind == FailureKind::NoTenant && self.space.person.is_some() {
+            return Error::Removed { what: "the tenant".into() };
+        }
         if failure.kind == FailureKind::Locked {
             let root = self.namespaces.first().map(|namespace| crate::space::root(&self.space.tenant, namespace));
             return Error::Busy { path: root.unwrap_or_default(), waited_secs: self.deadline.limit().as_secs(), holder: None };
@@ -248,7 +251,7 @@ impl ChangeJob<'_> {
         let held = client.query(&statement, &[&self.space.tenant, &people]).await?;
         let mut names = held.iter().map(|row| row.try_get::<_, &str>(0));
         if !names.any(|name| name.is_ok_and(|name| name == person)) {
-            return Err(Error::Unavailable { what: "the change was not made".into(), why: "the person was removed".into() }.into());
+            return Err(Error::Removed { what: "the person".into() }.into());
         }
         Ok(())
     }
@@ -484,11 +487,11 @@ fn file_change(write: &FileWrite) -> FileChange {
 struct PlanView<'a> {
     job: &'a ChangeJob<'a>,
     client: &'a Object,
+    /// The locked namespaces that are under review.
+    reviewed: &'a BTreeSet<String>,
     /// The first read that failed.
     failed: RefCell<Option<Failure>>,
 }
-    /// The locked namespaces that are under review.
-    reviewed: &'a BTreeSet<String>,
 
 impl PlanView<'_> {
     fn read<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T> {
@@ -534,9 +537,6 @@ impl View for PlanView<'_> {
         self.job.space.check_writable(&spot, &|| self.job.exists(self.client, &spot))
     }
 
-    fn check_stopped(&self) -> Result<()> {
-        self.job.stop.check()
-    }
     fn can_change_together(&self, one: &MemoryPath, other: &MemoryPath) -> Result<bool> {
         let space = self.job.space;
         let (one, other) = (space.spot(one)?, space.spot(other)?);
@@ -544,6 +544,9 @@ impl View for PlanView<'_> {
         Ok(space.namespace(&one) == space.namespace(&other) || !(waits(&one) || waits(&other)))
     }
 
+    fn check_stopped(&self) -> Result<()> {
+        self.job.stop.check()
+    }
 }
 
 /// Refuses a change of a read-only mount before anything is locked.

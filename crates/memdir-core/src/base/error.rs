@@ -95,6 +95,12 @@ pub enum Error {
     /// The caller is not a reviewer.
     #[error("only a reviewer can accept or reject proposals")]
     NotReviewer,
+    /// What the caller's access depends on was removed while the change waited.
+    #[error("the change was not made: {what} was removed")]
+    Removed {
+        /// What was removed, such as `the person`.
+        what: String,
+    },
     /// The proposal cannot be accepted, because a memory has changed since.
     #[error("memory {:?} has changed since the change was proposed", path.name())]
     OutdatedProposal {
@@ -259,6 +265,7 @@ impl Error {
             Error::Secret { .. } => "secret",
             Error::Busy { .. } => "busy",
             Error::Unavailable { .. } => "unavailable",
+            Error::Removed { .. } => "removed",
             Error::Corrupt { .. } => "corrupt",
             Error::Io { .. } => "io",
         }
@@ -285,9 +292,12 @@ impl Error {
             | Error::BadInput { .. }
             | Error::TooLarge { .. }
             | Error::Secret { .. } => Remedy::ChangeCall,
-            Error::QuotaExceeded { .. } | Error::ReadOnly { .. } | Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } => {
-                Remedy::FixSetup
-            }
+            Error::QuotaExceeded { .. }
+            | Error::ReadOnly { .. }
+            | Error::Unavailable { .. }
+            | Error::Removed { .. }
+            | Error::Corrupt { .. }
+            | Error::Io { .. } => Remedy::FixSetup,
             Error::Busy { .. } => Remedy::Retry,
         }
     }
@@ -313,6 +323,7 @@ impl Error {
             Error::NoProposal { .. } => "List the proposals, then use the id of one of them.".into(),
             Error::Review { .. } => "Nothing was changed; see the reason above.".into(),
             Error::NotReviewer => "Nothing was changed; use the token of a reviewer.".into(),
+            Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Choose another name, or replace or append to the existing memory.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
@@ -360,6 +371,7 @@ impl Error {
             Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
             Error::Review { .. } => "nothing was changed".into(),
             Error::NotReviewer => "nothing was changed; use the token of a reviewer".into(),
+            Error::Removed { .. } => "nothing was changed; ask an administrator for access".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             Error::BadPath { .. } => "use a relative name such as notes/deploy".into(),

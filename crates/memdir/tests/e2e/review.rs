@@ -2,7 +2,7 @@
 
 use crate::{
     home::{Home, feed},
-    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change},
+    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change, wait_for_waiting_session},
     web::{Reply, Web},
 };
 use insta::assert_snapshot;
@@ -495,6 +495,27 @@ fn proposals_of_several_projects_are_listed_and_decided_without_choosing_one() {
     let (_, page) = rest(web, rita, "GET", "/v1/proposals?state=open", &[], None);
     assert_eq!(page["projects"], json!(["bank", "shop"]));
     team.check_sequences();
+}
+
+/// A change that waits while its tenant is removed is refused as the next request is, and not as if the database were down.
+#[test]
+fn a_change_in_flight_while_its_tenant_is_removed_is_refused() {
+    let Some(team) = TeamDatabase::new() else { return };
+    let ada = team.token("ada", MemberRole::Writer);
+    let home = Home::new();
+    let web = team.replica(&home, &[]);
+    let tables = ["projects", "tokens", "members", "groups", "people", "tenants"];
+    let removal: Vec<String> = tables.iter().map(|table| format!("delete from memdir.{table} where tenant = '{TENANT}'")).collect();
+    let removal = HeldLock::take_and_commit(&team.url, &removal.join("; "));
+    let (status, problem) = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| rest(&web, &ada, "PUT", "/v1/memories/late", &[], Some(json!({ "content": "Late.\n" }))));
+        wait_for_waiting_session(&team.url);
+        drop(removal);
+        asking.join().unwrap()
+    });
+    assert_eq!((status, &problem["type"]), (403, &json!("permission_error")), "{problem}");
+    assert_eq!(problem["detail"], "the change was not made: the person was removed");
+    assert_eq!(rest(&web, &ada, "GET", "/v1/memories", &[], None).0, 401);
 }
 
 /// Replaces the times of the REST API.

@@ -108,7 +108,7 @@ impl From<Error> for Problem {
             Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),
             Error::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
             Error::QuotaExceeded { .. } => (StatusCode::INSUFFICIENT_STORAGE, "quota_error"),
-            Error::ReadOnly { .. } | Error::NotReviewer => (StatusCode::FORBIDDEN, "permission_error"),
+            Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "permission_error"),
             Error::Busy { .. } => {
                 // The message names the directory.
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", "the memory is locked by another change");
