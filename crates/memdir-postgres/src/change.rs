@@ -84,7 +84,10 @@ impl ChangeJob<'_> {
                     return Ok(change);
                 }
                 Ok(Attempt::Unchanged(change)) => return Ok(change),
-                Ok(Attempt::Proposed { proposal, is_repeated, .. }) => return Err(proposals::proposed_error(&proposal, is_repeated)),
+                Ok(Attempt::Proposed { proposal, is_repeated, .. }) => {
+                    self.database.hints().announce(&self.space.tenant, self.namespaces.iter());
+                    return Err(proposals::proposed_error(&proposal, is_repeated));
+                }
                 Ok(Attempt::Unknown(change, failure)) => {
                     unknown = Some(change);
                     failure

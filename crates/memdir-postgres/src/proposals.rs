@@ -298,10 +298,25 @@ pub(crate) async fn list(client: &Object, space: &Space, caller: &Actor, filter:
 
 /// Whether a namespace of the space is under review, or has an open proposal that the caller may see.
 pub(crate) async fn has_reviews(client: &Object, space: &Space, caller: &Actor) -> Result<bool, Failure> {
-    let own = |is_reviewer: bool| {
-        let mounts = space.mounts.iter().filter(move |mount| mount.reviews == is_reviewer);
-        mounts.map(|mount| mount.namespace.clone()).collect::<Vec<String>>()
-    };
     let statement = client.prepare_cached(sql::HAS_REVIEWS).await?;
-    Ok(client.query_one(&statement, &[&space.tenant, &own(true), &own(false), &caller.name]).await?.try_get(0)?)
+    let [decided, others] = namespaces_by_role(space);
+    Ok(client.query_one(&statement, &[&space.tenant, &decided, &others, &caller.name]).await?.try_get(0)?)
+}
+
+/// Returns a value that changes with the open proposals that the caller may see.
+pub(crate) async fn mark(client: &Object, space: &Space, caller: &Actor) -> Result<String, Failure> {
+    let statement = client.prepare_cached(sql::PROPOSALS_MARK).await?;
+    let [decided, others] = namespaces_by_role(space);
+    let row = client.query_one(&statement, &[&space.tenant, &decided, &others, &caller.name]).await?;
+    let (count, newest, hash): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    Ok(format!("{count}-{newest}-{hash:x}"))
+}
+
+/// Returns the namespaces in which the caller is a reviewer, and the other ones.
+fn namespaces_by_role(space: &Space) -> [Vec<String>; 2] {
+    let of = |is_reviewer: bool| {
+        let mounts = space.mounts.iter().filter(move |mount| mount.reviews == is_reviewer);
+        mounts.map(|mount| mount.namespace.clone()).collect()
+    };
+    [of(true), of(false)]
 }

@@ -142,6 +142,11 @@ pub(crate) const HAS_REVIEWS: &str = "
       or exists (select from memdir.proposals
         where tenant = $1 and state = 'open' and (namespace = any($2) or namespace = any($3) and actor = $4))";
 
+/// The open proposals that a caller may see, in numbers that change with them: all in the first namespaces, its own in the second ones.
+pub(crate) const PROPOSALS_MARK: &str = "
+    select count(*), coalesce(max(at_ms), 0), coalesce(sum(hashtext(proposal)), 0)::bigint from memdir.proposals
+    where tenant = $1 and namespace = any($2::text[] || $3::text[]) and state = 'open' and (namespace = any($2) or actor = $4)";
+
 /// The newest changes of namespaces, each with its place in the order.
 pub(crate) const NEWEST: &str = "
     select c.change_id, c.recorded_us from unnest($2::text[]) as n (namespace)

@@ -218,7 +218,7 @@ impl ProposalStore for PostgresStore {
         let not_found = || Error::NoProposal { id: proposal.id.to_string() };
         let spot = self.space.spot(&proposal.files.first().ok_or_else(not_found)?.path)?;
         let (tenant, namespace) = (&self.space.tenant, self.space.namespace(&spot));
-        self.database.administer(tenant, async |client| {
+        let closed = self.database.administer(tenant, async |client| {
             if let Some(key) = key {
                 match claim::claim(client, tenant, key, &ClaimedBy::Withdrawal(proposal.id.clone())).await? {
                     None => {}
@@ -231,7 +231,9 @@ impl ProposalStore for PostgresStore {
                 proposals::check_reviewer(client, &self.space, spot.mount).await?;
             }
             Ok(None)
-        })
+        })?;
+        self.database.hints().announce(tenant, std::iter::once(&self.space.mounts[spot.mount].namespace));
+        Ok(closed)
     }
 
     fn withdrawn_for_key(&self, key: &IdempotencyKey) -> Result<Option<ChangeId>> {
@@ -239,6 +241,10 @@ impl ProposalStore for PostgresStore {
             Some(ClaimedBy::Withdrawal(id)) => Ok(Some(id)),
             _ => Ok(None),
         }
+    }
+
+    fn mark(&self, caller: &Actor) -> Result<String> {
+        self.read(async |client| proposals::mark(client, &self.space, caller).await)
     }
 
     fn has_reviews(&self, caller: &Actor) -> Result<bool> {

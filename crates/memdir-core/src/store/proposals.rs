@@ -149,6 +149,9 @@ pub trait ProposalStore {
     /// Returns the id of the proposal that an earlier request with this key withdrew.
     fn withdrawn_for_key(&self, key: &IdempotencyKey) -> Result<Option<ChangeId>>;
 
+    /// Returns a value that changes when a proposal that the caller may see is made or decided, of letters, digits and hyphens.
+    fn mark(&self, caller: &Actor) -> Result<String>;
+
     /// Whether a mount of the space is under review, or has open proposals that the caller may see.
     fn has_reviews(&self, caller: &Actor) -> Result<bool>;
 }
