@@ -118,8 +118,8 @@ mod tests {
             (0..20).map(|line| format!("{line}{}\n", if changed.contains(&line) { " changed" } else { "" })).collect()
         };
         let old = text([20, 20]);
-        assert_eq!(unified("a", "b", &old, &text([5, 12])).matches("@@ -").count(), 1);
-        assert_eq!(unified("a", "b", &old, &text([5, 13])).matches("@@ -").count(), 2);
+        assert_eq!(unified("a", "b", &old, text([5, 12])).matches("@@ -").count(), 1);
+        assert_eq!(unified("a", "b", &old, text([5, 13])).matches("@@ -").count(), 2);
         assert_eq!(
             changed_lines(&["a", "b", "c"], &["a", "c", "d"]),
             [ChangedLines { old: 1..2, new: 1..1 }, ChangedLines { old: 3..3, new: 2..3 }]
