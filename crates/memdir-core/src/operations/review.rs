@@ -94,6 +94,11 @@ fn text_note(file: &ProposedFile, before: &[u8], after: &[u8]) -> Option<String>
 pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<Change> {
     let (proposals, proposal) = find(store, context, id)?;
     check_open(&proposal)?;
+    // Without its text, the memory would be deleted.
+    if let Some(file) = proposal.files.iter().find(|file| file.after.is_some() && file.bytes.is_none()) {
+        let what = format!("the proposed text of {:?}", file.path.name());
+        return Err(Error::Unavailable { what, why: "it is no longer stored; reject the proposal".into() });
+    }
     let edit = |file: &ProposedFile| FileEdit { path: file.path.clone(), bytes: file.bytes.clone(), role: file.role };
     proposals.accept(&proposal, &context.actor, context.clock.now(), &mut |view| {
         let (memories, kept): (Vec<_>, Vec<_>) = proposal.files.iter().partition(|file| file.role == Role::Memory);

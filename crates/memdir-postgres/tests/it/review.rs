@@ -202,6 +202,18 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
 }
 
 #[test]
+fn a_proposal_whose_text_is_gone_deletes_nothing() {
+    let Some((test, ada, rita)) = reviewed() else { return };
+    let id = proposed(ada.write(&Write::create(path("deploy"), "Only on Tuesdays.\n").mode(WriteMode::Replace)));
+    query(&test.url, &format!("update memdir.proposals set bytes = null where proposal = '{id}'")).unwrap();
+    let reading = rita.proposal(&id).unwrap();
+    assert_eq!((reading.diffs[0].is_complete, reading.diffs[0].note.as_deref()), (false, Some("the text is no longer stored")));
+    assert_eq!(why(rita.accept_proposal(&id)), "the proposed text of \"deploy\": it is no longer stored; reject the proposal");
+    assert_eq!(read(&rita, "deploy").as_deref(), Some("Never on Fridays.\n"));
+    rita.reject_proposal(&id, None).unwrap();
+}
+
+#[test]
 fn concurrent_requests_with_one_key_withdraw_one_proposal() {
     let Some((_test, ada, rita)) = reviewed() else { return };
     for n in 0..4 {
