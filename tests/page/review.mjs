@@ -64,6 +64,17 @@ await story(async (browser) => {
   assert.match(await rita.textContent("main"), /ada, reviewed by rita/);
   assert.equal((await ada.goto(`${base}/m/notes/tea`)).status(), 200);
 
+  // The queue follows what is proposed and withdrawn, and the author sees a decision.
+  await rita.goto(`${base}/review`);
+  const live = await save(ada, "notes/live", "Just now.\n");
+  await rita.waitForSelector(`main a[href$="/review/${live}"]`);
+  await ada.click("main >> text=Withdraw");
+  await rita.waitForSelector("text=withdrawn by ada");
+  const decided = await save(ada, "notes/juice", "Orange.\n");
+  const form = { csrf, id: decided, decision: "reject" };
+  assert.equal((await reviewer.request.post(`${base}/review/decide`, { headers: { origin }, form, maxRedirects: 0 })).status(), 303);
+  await ada.waitForSelector("text=rejected by rita");
+
   // Without JavaScript.
   const plain = await watched(browser, { javaScriptEnabled: false });
   const still = await signIn(plain, RITA);

@@ -17,3 +17,4 @@ pub mod steps;
 pub mod text;
 pub mod time;
 pub(crate) mod version;
+pub mod visible;

@@ -230,6 +230,11 @@ pub trait View {
     }
     /// Fails if the file may not be changed; the error gives the reason.
     fn check_writable(&self, path: &MemoryPath) -> Result<()>;
+    /// Whether one change can have both files. A change that waits for review has the files of one mount only.
+    fn can_change_together(&self, one: &MemoryPath, other: &MemoryPath) -> Result<bool> {
+        let _ = (one, other);
+        Ok(true)
+    }
     /// Fails if the call was cancelled. Loops that take long between two reads call it.
     fn check_stopped(&self) -> Result<()> {
         Ok(())

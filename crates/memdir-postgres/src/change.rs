@@ -1,7 +1,7 @@
 //! One change: a transaction on one connection, from the lock of its namespaces to the commit. The plan reads on the same connection.
 
 use crate::{
-    claim,
+    claim::{self, ClaimedBy},
     database::{Database, Pauses, Session, send_before},
     failure::{Failure, FailureKind},
     history,
@@ -62,6 +62,8 @@ enum Attempt {
     Proposed {
         proposal: Box<Proposal>,
         is_new: bool,
+        /// Whether an earlier request with the same key proposed it.
+        is_repeated: bool,
     },
     /// The connection was lost during the commit: the server may have committed this change.
     Unknown(Change, Failure),
@@ -82,7 +84,10 @@ impl ChangeJob<'_> {
                     return Ok(change);
                 }
                 Ok(Attempt::Unchanged(change)) => return Ok(change),
-                Ok(Attempt::Proposed { proposal, .. }) => return Err(proposals::proposed_error(&proposal)),
+                Ok(Attempt::Proposed { proposal, is_repeated, .. }) => {
+                    self.database.hints().announce(&self.space.tenant, self.namespaces.iter());
+                    return Err(proposals::proposed_error(&proposal, is_repeated));
+                }
                 Ok(Attempt::Unknown(change, failure)) => {
                     unknown = Some(change);
                     failure
@@ -106,6 +111,9 @@ impl ChangeJob<'_> {
     fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
             return Error::uncertain(&change.id.0, format!("the connection was lost during the commit ({})", failure.error));
+        }
+        if failure.kind == FailureKind::NoTenant && self.space.person.is_some() {
+            return Error::Removed { what: "the tenant".into() };
         }
         if failure.kind == FailureKind::Locked {
             let root = self.namespaces.first().map(|namespace| crate::space::root(&self.space.tenant, namespace));
@@ -157,7 +165,9 @@ impl ChangeJob<'_> {
                 return Ok(Attempt::Unchanged(change));
             }
             if let Some(proposal) = self.database.block_on(proposals::find(client, self.space, earlier))? {
-                return Ok(Attempt::Proposed { proposal: Box::new(proposal), is_new: false });
+                // An attempt of this request whose commit was not answered may have claimed the key.
+                let is_repeated = claimed.is_some() && unknown.is_none_or(|change| change.id != *earlier);
+                return Ok(Attempt::Proposed { proposal: Box::new(proposal), is_new: false, is_repeated });
             }
             if claimed.is_some() {
                 // The claimed change had nothing to change.
@@ -168,7 +178,7 @@ impl ChangeJob<'_> {
             // Before the plan, which would take the change of an earlier acceptance for a conflict.
             self.database.block_on(proposals::record_acceptance(client, self.space, accepted, self.intent.at))?;
         }
-        let view = PlanView { job: self, client, failed: RefCell::new(None) };
+        let view = PlanView { job: self, client, reviewed: &locked.reviewed, failed: RefCell::new(None) };
         let planned = plan(&view);
         // A plan may continue after a failed read, with incomplete data.
         if let Some(failure) = view.failed.into_inner() {
@@ -183,14 +193,19 @@ impl ChangeJob<'_> {
         }
         let namespace = match &self.accepts {
             Some(_) => None,
-            None => proposals::reviewed_namespace(self.space, &writes, &locked.reviewed)?,
+            None => {
+                let former = proposals::former_reviews(client, self.space, &writes, &locked.reviewed);
+                proposals::reviewed_namespace(self.space, &writes, &locked.reviewed, &self.database.block_on(former)?)?
+            }
         };
         let done = match namespace {
             Some(namespace) => self.database.block_on(proposals::propose(client, &self.space.tenant, namespace, &change, &writes)),
             None => self.database.block_on(write(client, self, &change, &writes, &locked)),
         };
         match done {
-            Ok(()) if namespace.is_some() => Ok(Attempt::Proposed { proposal: Box::new(proposals::to_open(&change)), is_new: true }),
+            Ok(()) if namespace.is_some() => {
+                Ok(Attempt::Proposed { proposal: Box::new(proposals::to_open(&change)), is_new: true, is_repeated: false })
+            }
             Ok(()) => Ok(Attempt::Committed(change)),
             Err(failure) if failure.ended_connection() => Ok(Attempt::Unknown(change, failure)),
             Err(failure) => Err(failure),
@@ -201,7 +216,12 @@ impl ChangeJob<'_> {
     fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, Locked), Failure> {
         let work = async {
             let claimed = match self.key {
-                Some(key) => claim::claim(client, &self.space.tenant, key, id).await?,
+                Some(key) => claim::claim(client, &self.space.tenant, key, &ClaimedBy::Change(id.clone())).await?,
+                None => None,
+            };
+            let claimed = match claimed {
+                Some(ClaimedBy::Withdrawal(id)) => return Err(Error::Repeated { change: id.to_string() }.into()),
+                Some(ClaimedBy::Change(id)) => Some(id),
                 None => None,
             };
             if claimed.is_some() {
@@ -233,8 +253,7 @@ impl ChangeJob<'_> {
         let held = client.query(&statement, &[&self.space.tenant, &people]).await?;
         let mut names = held.iter().map(|row| row.try_get::<_, &str>(0));
         if !names.any(|name| name.is_ok_and(|name| name == person)) {
-            let why = format!("person {person:?} was removed from the tenant");
-            return Err(Error::Unavailable { what: "the change was not made".into(), why }.into());
+            return Err(Error::Removed { what: "the person".into() }.into());
         }
         Ok(())
     }
@@ -470,6 +489,8 @@ fn file_change(write: &FileWrite) -> FileChange {
 struct PlanView<'a> {
     job: &'a ChangeJob<'a>,
     client: &'a Object,
+    /// The locked namespaces that are under review.
+    reviewed: &'a BTreeSet<String>,
     /// The first read that failed.
     failed: RefCell<Option<Failure>>,
 }
@@ -516,6 +537,13 @@ impl View for PlanView<'_> {
     fn check_writable(&self, path: &MemoryPath) -> Result<()> {
         let spot = self.job.space.spot(path)?;
         self.job.space.check_writable(&spot, &|| self.job.exists(self.client, &spot))
+    }
+
+    fn can_change_together(&self, one: &MemoryPath, other: &MemoryPath) -> Result<bool> {
+        let space = self.job.space;
+        let (one, other) = (space.spot(one)?, space.spot(other)?);
+        let waits = |spot: &Spot| !space.mounts[spot.mount].reviews && self.reviewed.contains(space.namespace(spot));
+        Ok(space.namespace(&one) == space.namespace(&other) || !(waits(&one) || waits(&other)))
     }
 
     fn check_stopped(&self) -> Result<()> {

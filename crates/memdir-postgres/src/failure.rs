@@ -3,7 +3,7 @@
 use deadpool_postgres::{PoolError, TimeoutType};
 use memdir_core::Error;
 use std::{error::Error as _, io};
-use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 /// A failed piece of work.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) enum FailureKind {
     Locked,
     /// Another row has the same key.
     Duplicate,
+    /// The tenant does not exist, or was removed.
+    NoTenant,
 }
 
 impl Failure {
@@ -95,9 +97,14 @@ fn kind(error: &tokio_postgres::Error) -> FailureKind {
         &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => FailureKind::RolledBack,
         &SqlState::LOCK_NOT_AVAILABLE => FailureKind::Locked,
         &SqlState::UNIQUE_VIOLATION => FailureKind::Duplicate,
+        _ if is_without_tenant(db) => FailureKind::NoTenant,
         _ if is_fatal => FailureKind::Refused,
         _ => FailureKind::Final,
     }
+}
+
+fn is_without_tenant(error: &DbError) -> bool {
+    error.code() == &SqlState::FOREIGN_KEY_VIOLATION && error.constraint().is_some_and(|name| name.ends_with("tenant_fkey"))
 }
 
 fn is_connection_error(error: &tokio_postgres::Error) -> bool {
@@ -121,7 +128,7 @@ fn to_error(error: &tokio_postgres::Error) -> Error {
         let (what, limit) = db.message().split_once(':').unwrap_or(("", db.message()));
         return Error::QuotaExceeded { limit: format!("{limit} {what}") };
     }
-    if db.code() == &SqlState::FOREIGN_KEY_VIOLATION && db.constraint().is_some_and(|name| name.ends_with("tenant_fkey")) {
+    if is_without_tenant(db) {
         return unavailable("the tenant does not exist; create it with: memdir admin tenant add NAME".into());
     }
     // The role of the connections is created with the first schema of a database server.

@@ -5,8 +5,9 @@ use crate::{
     database::Database,
     failure::Failure,
     history::{from_name, to_name},
+    people::MemberRole,
     reads::{corrupt, version},
-    space::{FileWrite, Space},
+    space::{FileWrite, OpenMount, Space},
     sql,
 };
 use deadpool_postgres::Object;
@@ -16,7 +17,7 @@ use memdir_core::{
     Role, Version,
     internal::{base::limits, operations::undo::describe_infinitive, store::stop::Stop},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::{Row, types::ToSql};
 
 /// An acceptance that a change is made for.
@@ -43,7 +44,7 @@ impl Database {
 }
 
 /// Returns the error that says that a change is proposed, and what became of it.
-pub(crate) fn proposed_error(proposal: &Proposal) -> Error {
+pub(crate) fn proposed_error(proposal: &Proposal, is_repeated: bool) -> Error {
     let state = match &proposal.decision {
         None => "is waiting for review".to_owned(),
         Some(ProposalDecision { by, reason, .. }) => {
@@ -56,13 +57,22 @@ pub(crate) fn proposed_error(proposal: &Proposal) -> Error {
         what: describe_infinitive(&proposal.to_change()),
         state,
         is_open: proposal.decision.is_none(),
+        is_repeated,
     }
 }
 
 /// Returns the namespace for which a change is stored as a proposal, or `None` if it is made at once. A proposal has one namespace: a
 /// reviewer must see and apply all of it.
-pub(crate) fn reviewed_namespace<'a>(space: &'a Space, writes: &[FileWrite], reviewed: &BTreeSet<String>) -> Result<Option<&'a str>> {
-    let waits = |write: &&FileWrite| !space.mounts[write.spot.mount].reviews && reviewed.contains(space.namespace(&write.spot));
+pub(crate) fn reviewed_namespace<'a>(
+    space: &'a Space,
+    writes: &[FileWrite],
+    reviewed: &BTreeSet<String>,
+    former: &BTreeSet<usize>,
+) -> Result<Option<&'a str>> {
+    let waits = |write: &&FileWrite| {
+        let mount = write.spot.mount;
+        (!space.mounts[mount].reviews || former.contains(&mount)) && reviewed.contains(space.namespace(&write.spot))
+    };
     let Some(first) = writes.iter().find(waits) else { return Ok(None) };
     let namespace = space.namespace(&first.spot);
     match writes.iter().find(|write| space.namespace(&write.spot) != namespace) {
@@ -75,6 +85,47 @@ pub(crate) fn reviewed_namespace<'a>(space: &'a Space, writes: &[FileWrite], rev
             Err(Error::Review { why })
         }
     }
+}
+
+/// Returns the mounts under review in which the caller was a reviewer when the request began and is none any more, now that the change has
+/// its locks. Fails if it may not even propose.
+pub(crate) async fn former_reviews(
+    client: &Object,
+    space: &Space,
+    writes: &[FileWrite],
+    reviewed: &BTreeSet<String>,
+) -> Result<BTreeSet<usize>, Failure> {
+    let is_exempt = |write: &&FileWrite| space.mounts[write.spot.mount].reviews && reviewed.contains(space.namespace(&write.spot));
+    let exempt: BTreeMap<usize, &FileWrite> = writes.iter().filter(is_exempt).map(|write| (write.spot.mount, write)).collect();
+    let mut former = BTreeSet::new();
+    for (mount, write) in exempt {
+        match current_role(client, space, mount).await? {
+            Some(role) if role >= MemberRole::Reviewer => {}
+            Some(role) if role >= MemberRole::Writer => drop(former.insert(mount)),
+            _ => {
+                let why = "your role does not allow changes any more".into();
+                return Err(Error::ReadOnly { path: write.edit.path.to_string(), why }.into());
+            }
+        }
+    }
+    Ok(former)
+}
+
+/// Returns the role of the caller in the group of a mount, as it is now: it may have changed while the change waited for a lock.
+async fn current_role(client: &Object, space: &Space, mount: usize) -> Result<Option<MemberRole>, Failure> {
+    let OpenMount { group, reviews, .. } = &space.mounts[mount];
+    let (Some(person), Some(group)) = (&space.person, group) else {
+        return Ok(Some(if *reviews { MemberRole::Reviewer } else { MemberRole::Writer }));
+    };
+    let statement = client.prepare_cached(sql::MEMBER_ROLE).await?;
+    let row = client.query_opt(&statement, &[&space.tenant, group, person]).await?;
+    row.map(|row| Ok(row.try_get::<_, &str>(0)?.parse()?)).transpose()
+}
+
+/// Fails if the caller is not a reviewer of a mount any more.
+pub(crate) async fn check_reviewer(client: &Object, space: &Space, mount: usize) -> Result<(), Failure> {
+    let role = current_role(client, space, mount).await?;
+    if role.is_some_and(|role| role >= MemberRole::Reviewer) { Ok(()) } else { Err(Error::NotReviewer.into()) }
 }
 
 /// Returns a change that was just proposed.
@@ -140,11 +191,12 @@ pub(crate) async fn record_acceptance(client: &Object, space: &Space, accepted: 
     let Proposal { id, files, .. } = accepted.proposal;
     let Some(file) = files.first() else { return Err(Error::NoProposal { id: id.to_string() }.into()) };
     let spot = space.spot(&file.path)?;
+    let decision = ProposalDecision { at, by: accepted.reviewer.name.clone(), reason: None };
     if !space.mounts[spot.mount].reviews {
         return Err(Error::NotReviewer.into());
     }
-    let decision = ProposalDecision { at, by: accepted.reviewer.name.clone(), reason: None };
-    close(client, &space.tenant, space.namespace(&spot), id, ProposalState::Accepted, &decision).await
+    close(client, &space.tenant, space.namespace(&spot), id, ProposalState::Accepted, &decision).await?;
+    check_reviewer(client, space, spot.mount).await
 }
 
 /// Ends an open proposal. Its texts are dropped, unless it was rejected: its author may want to propose them again.
@@ -219,7 +271,8 @@ fn to_proposal(space: &Space, row: &Row, caller: Option<&Actor>) -> Result<Optio
         state,
         decision,
         can_decide: is_open && is_reviewer && caller.is_some(),
-        can_withdraw: is_open && is_author && can_write,
+        // Also by an author who may no longer write: a withdrawal changes no memory.
+        can_withdraw: is_open && is_author,
     }))
 }
 
@@ -246,10 +299,25 @@ pub(crate) async fn list(client: &Object, space: &Space, caller: &Actor, filter:
 
 /// Whether a namespace of the space is under review, or has an open proposal that the caller may see.
 pub(crate) async fn has_reviews(client: &Object, space: &Space, caller: &Actor) -> Result<bool, Failure> {
-    let own = |is_reviewer: bool| {
-        let mounts = space.mounts.iter().filter(move |mount| mount.reviews == is_reviewer);
-        mounts.map(|mount| mount.namespace.clone()).collect::<Vec<String>>()
-    };
     let statement = client.prepare_cached(sql::HAS_REVIEWS).await?;
-    Ok(client.query_one(&statement, &[&space.tenant, &own(true), &own(false), &caller.name]).await?.try_get(0)?)
+    let [decided, others] = namespaces_by_role(space);
+    Ok(client.query_one(&statement, &[&space.tenant, &decided, &others, &caller.name]).await?.try_get(0)?)
+}
+
+/// Returns a value that changes with the open proposals that the caller may see.
+pub(crate) async fn mark(client: &Object, space: &Space, caller: &Actor) -> Result<String, Failure> {
+    let statement = client.prepare_cached(sql::PROPOSALS_MARK).await?;
+    let [decided, others] = namespaces_by_role(space);
+    let row = client.query_one(&statement, &[&space.tenant, &decided, &others, &caller.name]).await?;
+    let (count, newest, hash): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    Ok(format!("{count}-{newest}-{hash:x}"))
+}
+
+/// Returns the namespaces in which the caller is a reviewer, and the other ones.
+fn namespaces_by_role(space: &Space) -> [Vec<String>; 2] {
+    let of = |is_reviewer: bool| {
+        let mounts = space.mounts.iter().filter(move |mount| mount.reviews == is_reviewer);
+        mounts.map(|mount| mount.namespace.clone()).collect()
+    };
+    [of(true), of(false)]
 }

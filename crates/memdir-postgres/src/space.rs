@@ -20,12 +20,35 @@ pub struct NamespaceMount {
     pub reviews: bool,
     /// The person who makes the changes. If set, a change fails once the person was removed or erased, even while it waits for a lock.
     pub person: Option<String>,
+    /// The group whose roles apply. If set with the person, the role is checked again when a change by a reviewer has its locks.
+    pub group: Option<String>,
+    /// The whole mount, if `mount` is a part of it.
+    pub whole: Option<Mount>,
 }
 
 impl NamespaceMount {
     /// Creates a writable mount with an entrypoint, for a reviewer.
     pub fn new(prefix: &str, namespace: &str) -> Self {
-        NamespaceMount { namespace: namespace.to_owned(), mount: Mount::new(prefix, "", ""), reviews: true, person: None }
+        NamespaceMount {
+            namespace: namespace.to_owned(),
+            mount: Mount::new(prefix, "", ""),
+            reviews: true,
+            person: None,
+            group: None,
+            whole: None,
+        }
+    }
+
+    /// Narrows the mount to a part of it.
+    pub fn narrowed(&self, part: Mount) -> Self {
+        let whole = (!part.part.is_empty()).then(|| self.mount.clone());
+        NamespaceMount { mount: part, whole, ..self.clone() }
+    }
+
+    /// Returns the whole mount, with the access that the caller has to the part.
+    pub(crate) fn to_whole(&self) -> Self {
+        let mount = self.whole.as_ref().unwrap_or(&self.mount).clone();
+        NamespaceMount { mount: Mount { access: self.mount.access, ..mount }, whole: None, ..self.clone() }
     }
 }
 
@@ -64,6 +87,8 @@ pub(crate) struct OpenMount {
     pub(crate) shows_all: bool,
     /// Whether the caller is a reviewer.
     pub(crate) reviews: bool,
+    /// The group whose roles apply.
+    pub(crate) group: Option<String>,
 }
 
 /// A file: the position of its mount, and the path there.
@@ -89,12 +114,13 @@ impl Space {
             return Err(Error::bad_input("mounts", why));
         }
         let mut space = Space { tenant: tenant.to_owned(), person: None, mounts: Vec::new(), infos: Vec::new() };
-        for NamespaceMount { namespace, mount, reviews, person } in mounts {
+        for NamespaceMount { namespace, mount, reviews, person, group, .. } in mounts {
             space.person = space.person.or_else(|| person.clone());
             MemoryPath::parse(namespace).map_err(|error| Error::bad_input("namespace", error.to_string()))?;
             let info = mount.info(root(tenant, namespace));
             let shows_all = info.rules.is_empty() && mount.part.is_empty();
-            space.mounts.push(OpenMount { namespace: namespace.clone(), rules: MountRules::new(mount)?, shows_all, reviews: *reviews });
+            let (namespace, rules, group) = (namespace.clone(), MountRules::new(mount)?, group.clone());
+            space.mounts.push(OpenMount { namespace, rules, shows_all, reviews: *reviews, group });
             space.infos.push(info);
         }
         Ok(space)

@@ -87,6 +87,14 @@ pub(crate) const CLAIM: &str = "
 
 pub(crate) const CLAIMED: &str = "select request, change_id from memdir.claims where tenant = $1 and caller = $2 and key = $3";
 
+/// Removes the oldest keys. Those that another change is removing are skipped, so that no change waits for another one.
+pub(crate) const PURGE_CLAIMS: &str = "
+    delete from memdir.claims c using (
+      select caller, key from memdir.claims
+      where tenant = $1 and claimed_at < now() - make_interval(hours => $2)
+      order by claimed_at limit $3 for update skip locked) old
+    where c.tenant = $1 and c.caller = old.caller and c.key = old.key";
+
 pub(crate) const SET_REVIEW: &str =
     "update memdir.namespaces set review = $3 where tenant = $1 and namespace = $2 and coalesce(review, false) <> $3";
 
@@ -133,6 +141,11 @@ pub(crate) const HAS_REVIEWS: &str = "
     select exists (select from memdir.namespaces where tenant = $1 and namespace = any($2::text[] || $3::text[]) and review)
       or exists (select from memdir.proposals
         where tenant = $1 and state = 'open' and (namespace = any($2) or namespace = any($3) and actor = $4))";
+
+/// The open proposals that a caller may see, in numbers that change with them: all in the first namespaces, its own in the second ones.
+pub(crate) const PROPOSALS_MARK: &str = "
+    select count(*), coalesce(max(at_ms), 0), coalesce(sum(hashtext(proposal)), 0)::bigint from memdir.proposals
+    where tenant = $1 and namespace = any($2::text[] || $3::text[]) and state = 'open' and (namespace = any($2) or actor = $4)";
 
 /// The newest changes of namespaces, each with its place in the order.
 pub(crate) const NEWEST: &str = "
@@ -264,6 +277,8 @@ pub(crate) const LOCK_PERSON: &str = "select 1 from memdir.people where tenant =
 /// Keeps people from being removed before the end of the transaction.
 pub(crate) const HOLD_PEOPLE: &str =
     "select person from memdir.people where tenant = $1 and person = any($2) order by person for key share";
+
+pub(crate) const MEMBER_ROLE: &str = "select role from memdir.members where tenant = $1 and group_name = $2 and person = $3";
 
 pub(crate) const ADD_GROUP: &str = "insert into memdir.groups (tenant, name) values ($1, $2) on conflict do nothing";
 

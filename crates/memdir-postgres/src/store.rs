@@ -2,6 +2,7 @@
 
 use crate::{
     change::{self, ChangeJob},
+    claim::{self, ClaimedBy},
     database::{Database, send_before},
     failure::Failure,
     forget, history,
@@ -14,9 +15,9 @@ use crate::{
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Actor, Change, ChangeCursor, ChangeFilter, ChangePage, ChangeSequence, Error, Intent, MemoryPath, MountChanges, MountInfo, Phrase,
-    Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Result, SequencePosition, Stamp, Store, Stored, Version,
-    View,
+    Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, ChangeSequence, Error, IdempotencyKey, Intent, MemoryPath,
+    MountChanges, MountInfo, Phrase, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Result, SequencePosition,
+    Stamp, Store, Stored, Version, View,
     internal::store::{Entry, JournalSize, Plan, Walk, confirmation::Confirmation, stop::Stop},
 };
 use std::sync::Arc;
@@ -26,6 +27,8 @@ use std::sync::Arc;
 pub struct PostgresStore {
     database: Database,
     space: Arc<Space>,
+    /// The same space, if none of its mounts were narrowed: a proposal is accepted as a whole, with lines outside of the part.
+    whole: Arc<Space>,
     stop: Stop,
     /// The caller whose space this is.
     caller: Option<Arc<KnownCaller>>,
@@ -37,7 +40,12 @@ impl PostgresStore {
     /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
     pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
         let space = Arc::new(Space::new(tenant, mounts)?);
-        Ok(PostgresStore { database: database.clone(), space, stop: Stop::default(), caller: None, confirmation: None })
+        let whole = if mounts.iter().any(|mount| mount.whole.is_some()) {
+            Arc::new(Space::new(tenant, &mounts.iter().map(NamespaceMount::to_whole).collect::<Vec<_>>())?)
+        } else {
+            space.clone()
+        };
+        Ok(PostgresStore { database: database.clone(), space, whole, stop: Stop::default(), caller: None, confirmation: None })
     }
 
     /// Names the caller whose space this is, so that a read can check its permissions.
@@ -48,10 +56,11 @@ impl PostgresStore {
     /// Makes a change, which may be the acceptance of a proposal.
     fn make(&self, intent: &Intent, touches: &[MemoryPath], accepts: Option<Acceptance<'_>>, plan: &mut Plan<'_>) -> Result<Change> {
         self.stop.check()?;
-        let namespaces = change::touched_namespaces(&self.space, touches)?;
+        let space = if accepts.is_some() { &self.whole } else { &self.space };
+        let namespaces = change::touched_namespaces(space, touches)?;
         let job = ChangeJob {
             database: &self.database,
-            space: &self.space,
+            space,
             stop: &self.stop,
             key: intent.key.as_ref(),
             intent,
@@ -232,11 +241,43 @@ impl ProposalStore for PostgresStore {
         self.make(&intent, &touches, Some(Acceptance { proposal, reviewer }), plan)
     }
 
-    fn close(&self, proposal: &Proposal, state: ProposalState, decision: &ProposalDecision) -> Result<()> {
+    fn close(
+        &self,
+        proposal: &Proposal,
+        state: ProposalState,
+        decision: &ProposalDecision,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<ChangeId>> {
         let not_found = || Error::NoProposal { id: proposal.id.to_string() };
         let spot = self.space.spot(&proposal.files.first().ok_or_else(not_found)?.path)?;
         let (tenant, namespace) = (&self.space.tenant, self.space.namespace(&spot));
-        self.database.administer(tenant, async |client| proposals::close(client, tenant, namespace, &proposal.id, state, decision).await)
+        let closed = self.database.administer(tenant, async |client| {
+            if let Some(key) = key {
+                match claim::claim(client, tenant, key, &ClaimedBy::Withdrawal(proposal.id.clone())).await? {
+                    None => {}
+                    Some(ClaimedBy::Withdrawal(id)) => return Ok(Some(id)),
+                    Some(ClaimedBy::Change(id)) => return Err(Error::Repeated { change: id.to_string() }.into()),
+                }
+            }
+            proposals::close(client, tenant, namespace, &proposal.id, state, decision).await?;
+            if state == ProposalState::Rejected {
+                proposals::check_reviewer(client, &self.space, spot.mount).await?;
+            }
+            Ok(None)
+        })?;
+        self.database.hints().announce(tenant, std::iter::once(&self.space.mounts[spot.mount].namespace));
+        Ok(closed)
+    }
+
+    fn withdrawn_for_key(&self, key: &IdempotencyKey) -> Result<Option<ChangeId>> {
+        match self.read(async |client| claim::find(client, &self.space.tenant, key).await)? {
+            Some(ClaimedBy::Withdrawal(id)) => Ok(Some(id)),
+            _ => Ok(None),
+        }
+    }
+
+    fn mark(&self, caller: &Actor) -> Result<String> {
+        self.read(async |client| proposals::mark(client, &self.space, caller).await)
     }
 
     fn has_reviews(&self, caller: &Actor) -> Result<bool> {

@@ -78,7 +78,7 @@ impl TeamCaller {
         let access = if role.is_some_and(|role| *role >= MemberRole::Writer) { Access::ReadWrite } else { Access::ReadOnly };
         // An agent always proposes, also with a token of a reviewer.
         let reviews = self.agent.is_none() && role.is_some_and(|role| *role >= MemberRole::Reviewer);
-        NamespaceMount { mount: Mount { access, ..mount.mount }, reviews, ..mount }
+        NamespaceMount { mount: Mount { access, ..mount.mount }, reviews, group: group.cloned(), ..mount }
     }
 }
 

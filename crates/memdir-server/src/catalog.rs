@@ -91,6 +91,7 @@ pub struct ToolCatalog {
     groups: Vec<Arc<ToolGroup>>,
     tools: Vec<ServedTool>,
     actor: Option<Actor>,
+    projects: Vec<String>,
 }
 
 /// A tool and its group.
@@ -125,18 +126,28 @@ impl ToolCatalog {
         if tools.is_empty() {
             return Err(CatalogError::Empty);
         }
-        Ok(ToolCatalog { groups, tools, actor: None })
+        Ok(ToolCatalog { groups, tools, actor: None, projects: Vec::new() })
     }
 
     /// Returns a catalog without tools, for a server all of whose callers have catalogs of their own.
     pub fn empty() -> Self {
-        ToolCatalog { groups: Vec::new(), tools: Vec::new(), actor: None }
+        ToolCatalog { groups: Vec::new(), tools: Vec::new(), actor: None, projects: Vec::new() }
     }
 
     /// Returns the catalog with one actor for all changes, whatever a client calls itself. `memory_undo` undoes the last change of
     /// this actor.
     pub fn for_actor(self, actor: Actor) -> Self {
         ToolCatalog { actor: Some(actor), ..self }
+    }
+
+    /// Returns the catalog with the projects of which the caller has to select one.
+    pub fn with_projects(self, projects: Vec<String>) -> Self {
+        ToolCatalog { projects, ..self }
+    }
+
+    /// The projects of which the caller has to select one. Empty if it has selected one, or has only one.
+    pub(crate) fn projects(&self) -> &[String] {
+        &self.projects
     }
 
     /// Returns the actor of all changes, or `None` if each client names its own.
@@ -156,7 +167,7 @@ impl ToolCatalog {
             let at = self.groups.iter().position(|group| Arc::ptr_eq(group, &served.group));
             ServedTool { tool: served.tool, group: at.map_or_else(|| guard(&served.group), |at| groups[at].clone()) }
         };
-        ToolCatalog { tools: self.tools.into_iter().map(guarded).collect(), groups, actor: self.actor }
+        ToolCatalog { tools: self.tools.into_iter().map(guarded).collect(), groups, actor: self.actor, projects: self.projects }
     }
 
     /// Returns the tools in the form of `tools/list`.

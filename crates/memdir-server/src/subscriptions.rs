@@ -2,7 +2,7 @@
 //! which shows what any memdir process changed, and the files themselves now and then, which shows changes by other programs.
 
 use crate::{catalog::CurrentSpace, resources};
-use memdir_core::Stamp;
+use memdir_core::{Memdir, Stamp};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -24,6 +24,8 @@ pub(crate) enum ResourceEvent {
     Updated(String),
     /// Memories were created or deleted.
     ListChanged,
+    /// Changes were proposed, or proposals decided.
+    ProposalsChanged,
 }
 
 /// The change events of one space.
@@ -77,7 +79,13 @@ impl Subscriptions {
             polls += 1;
             // Where every change is numbered, other programs change nothing.
             let is_due = polls % POLLS_PER_LISTING == 0 && !before.is_numbered;
-            if self.marks().await == before.marks && !is_due {
+            let (marks, proposals) = self.marks().await;
+            // A database that does not answer has not lost its proposals.
+            if proposals.is_some() && proposals != before.proposals {
+                before.proposals = proposals;
+                let _ = self.events.send(ResourceEvent::ProposalsChanged);
+            }
+            if marks == before.marks && !is_due {
                 continue;
             }
             let Some(now) = self.snapshot().await else { continue };
@@ -96,9 +104,9 @@ impl Subscriptions {
         tokio::task::spawn_blocking(listen).await.ok().flatten()
     }
 
-    async fn marks(&self) -> Vec<Option<Stamp>> {
+    async fn marks(&self) -> (Vec<Option<Stamp>>, Option<String>) {
         let space = self.space.clone();
-        let marks = move || space().map(|memdir| memdir.store().marks()).unwrap_or_default();
+        let marks = move || space().map(|memdir| (memdir.store().marks(), proposals_mark(&memdir))).unwrap_or_default();
         tokio::task::spawn_blocking(marks).await.unwrap_or_default()
     }
 
@@ -109,10 +117,17 @@ impl Subscriptions {
     }
 }
 
+/// Returns a value that changes with the proposals that the caller may see.
+pub(crate) fn proposals_mark(memdir: &Memdir) -> Option<String> {
+    memdir.store().proposals()?.mark(&memdir.context().actor).ok()
+}
+
 /// The state of a space at one moment.
 #[derive(Default)]
 struct Snapshot {
     marks: Vec<Option<Stamp>>,
+    /// `None` if the store has no proposals.
+    proposals: Option<String>,
     files: BTreeMap<String, Stamp>,
     /// Whether the marks show every change.
     is_numbered: bool,
@@ -122,7 +137,7 @@ impl Snapshot {
     fn read(space: &CurrentSpace) -> Option<Snapshot> {
         let memdir = space().ok()?;
         // Markers before files: a change in between is then reported twice rather than missed.
-        let marks = memdir.store().marks();
+        let (marks, proposals) = (memdir.store().marks(), proposals_mark(&memdir));
         let is_numbered = memdir.store().sequence().is_some();
         let files = match memdir.store().list("") {
             Ok(walk) => walk.entries,
@@ -130,7 +145,12 @@ impl Snapshot {
             Err(_) if is_numbered => return None,
             Err(_) => Vec::new(),
         };
-        Some(Snapshot { marks, is_numbered, files: files.into_iter().map(|entry| (resources::to_uri(&entry.path), entry.stamp)).collect() })
+        Some(Snapshot {
+            marks,
+            proposals,
+            is_numbered,
+            files: files.into_iter().map(|entry| (resources::to_uri(&entry.path), entry.stamp)).collect(),
+        })
     }
 
     fn changes_to(&self, now: &Snapshot) -> Vec<ResourceEvent> {

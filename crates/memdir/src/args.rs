@@ -1614,7 +1614,7 @@ pub(crate) struct Review {
     /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
-    /// Project on the team server, if the token gives access to several
+    /// Only this project on the team server [default: all projects of the token]
     #[arg(long, value_name = "ID", global = true)]
     pub(crate) server_project: Option<String>,
 }

@@ -1,10 +1,10 @@
 //! Prints the output of commands: on a terminal with colours, in a pipe without, or as JSON. Never decides what is printed. Everything
-//! passes through [`visible::visible`]; only the text of a memory keeps its bytes, if it does not go to a terminal.
-
-mod visible;
+//! passes through [`visible`]; only the text of a memory keeps its bytes, if it does not go to a terminal.
 
 use crate::exit::{Exit, Failure};
 use anstyle::{AnsiColor, Style};
+pub(crate) use memdir_core::internal::base::visible::visible;
+use memdir_core::internal::base::visible::{visible_cell, visible_json};
 use serde::Serialize;
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -12,8 +12,6 @@ use std::{
     sync::LazyLock,
 };
 use unicode_width::UnicodeWidthStr as _;
-pub(crate) use visible::visible;
-use visible::{visible_cell, visible_json};
 
 /// Where the output goes, and in which form.
 #[derive(Debug, Clone, Copy)]

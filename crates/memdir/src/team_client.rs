@@ -2,11 +2,12 @@
 //! follow no redirect, and errors never show a token.
 
 use crate::exit::Failure;
+use jiff::Timestamp;
 use memdir_server::is_safe_url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{fmt, time::Duration};
+use std::{cmp::Reverse, fmt, time::Duration};
 
 /// Seconds for a request.
 const TIMEOUT_SECS: u64 = 20;
@@ -158,6 +159,9 @@ pub(crate) struct ServerProposal {
     pub(crate) summary: String,
     pub(crate) created_at: String,
     pub(crate) created_by: ServerActor,
+    /// The project, if the caller has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<String>,
     pub(crate) memories: Vec<ServerProposedMemory>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decided_at: Option<String>,
@@ -167,6 +171,15 @@ pub(crate) struct ServerProposal {
     pub(crate) reason: Option<String>,
     pub(crate) can_decide: bool,
     pub(crate) can_withdraw: bool,
+}
+
+/// Proposals of the server.
+#[derive(Deserialize)]
+struct ProposalPage {
+    data: Vec<ServerProposal>,
+    /// The projects of which the request selected none.
+    #[serde(default)]
+    projects: Vec<String>,
 }
 
 /// Who proposed a change.
@@ -182,6 +195,8 @@ pub(crate) struct ServerProposedMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) diff: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) is_outdated: Option<bool>,
 }
 
@@ -192,6 +207,8 @@ pub(crate) enum TeamFailure {
     Conflict,
     /// The server refused the request, for this reason.
     Refused(String),
+    /// What the request names does not exist, or is not visible.
+    NotFound(String),
     /// The token is unknown, or does not give this access.
     Denied(String),
     /// The memory is not text.
@@ -204,7 +221,9 @@ impl fmt::Display for TeamFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TeamFailure::Conflict => f.write_str("the memory differs on the server"),
-            TeamFailure::Refused(why) | TeamFailure::Denied(why) => write!(f, "the server refused the request: {why}"),
+            TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why) => {
+                write!(f, "the server refused the request: {why}")
+            }
             TeamFailure::NotText => f.write_str(NOT_UTF8),
             TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
         }
@@ -245,24 +264,59 @@ impl TeamClient {
         if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::NotText) }
     }
 
-    /// Lists proposals, newest first.
+    /// Lists proposals, newest first. Without a selected project, those of all projects.
     pub(crate) fn proposals(&self, state: Option<&str>) -> Result<Vec<ServerProposal>, TeamFailure> {
-        #[derive(Deserialize)]
-        struct Page {
-            data: Vec<ServerProposal>,
+        let page = self.proposal_page(state, 1_000)?;
+        let mut all = page.data;
+        for project in page.projects {
+            let found = self.in_project(&project).proposal_page(state, 1_000)?.data;
+            for proposal in found {
+                // Proposals of the group's memory are in each of its projects.
+                if all.iter().all(|other| other.id != proposal.id) {
+                    all.push(ServerProposal { project: Some(project.clone()), ..proposal });
+                }
+            }
         }
+        // By time: as texts, times with and without fractions have another order.
+        all.sort_by_key(|one| Reverse(one.created_at.parse::<Timestamp>().ok()));
+        Ok(all)
+    }
+
+    fn proposal_page(&self, state: Option<&str>, limit: u32) -> Result<ProposalPage, TeamFailure> {
         let state = state.map_or_else(String::new, |state| format!("&state={state}"));
-        let page: Page = parse(&self.ask("GET", &format!("/v1/proposals?limit=1000{state}"), &[], None)?)?;
-        Ok(page.data)
+        parse(&self.ask("GET", &format!("/v1/proposals?limit={limit}{state}"), &[], None)?)
+    }
+
+    fn in_project(&self, project: &str) -> TeamClient {
+        TeamClient { project: Some(project.to_owned()), ..self.clone() }
+    }
+
+    /// Sends a request about a proposal, in each project of the caller until it is found.
+    fn about_proposal<T>(&self, ask: impl Fn(&TeamClient) -> Result<T, TeamFailure>) -> Result<T, TeamFailure> {
+        let asked = ask(self);
+        if self.project.is_some() || !matches!(asked, Err(TeamFailure::NotFound(_))) {
+            return asked;
+        }
+        for project in self.proposal_page(None, 1)?.projects {
+            match ask(&self.in_project(&project)) {
+                Err(TeamFailure::NotFound(_)) => {}
+                answered => return answered,
+            }
+        }
+        asked
     }
 
     /// Reads a proposal with its diffs.
     pub(crate) fn proposal(&self, id: &str) -> Result<ServerProposal, TeamFailure> {
-        parse(&self.ask("GET", &format!("/v1/proposals/{}", encode(id)), &[], None)?)
+        self.about_proposal(|client| parse(&client.ask("GET", &format!("/v1/proposals/{}", encode(id)), &[], None)?))
     }
 
     /// Accepts, rejects or withdraws a proposal.
     pub(crate) fn decide(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
+        self.about_proposal(|client| client.decide_here(id, decision, reason))
+    }
+
+    fn decide_here(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
         let (path, body) = (format!("/v1/proposals/{}", encode(id)), json!({ "decision": decision, "reason": reason }).to_string());
         let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body)).map_err(TeamFailure::Unavailable)?;
         // The reason says whether a memory was changed, or who decided before.
@@ -290,6 +344,7 @@ fn answer(reply: TeamReply) -> Result<String, TeamFailure> {
     match reply.status {
         200..=299 => Ok(reply.body),
         409 | 412 => Err(TeamFailure::Conflict),
+        404 => Err(TeamFailure::NotFound(problem_detail(&reply))),
         401 | 403 => Err(TeamFailure::Denied(problem_detail(&reply))),
         429 | 500..=599 => Err(TeamFailure::Unavailable(problem_detail(&reply))),
         _ => Err(TeamFailure::Refused(problem_detail(&reply))),

@@ -78,6 +78,8 @@ pub enum Error {
         state: String,
         /// Whether a reviewer can still accept it.
         is_open: bool,
+        /// Whether an earlier request with the same idempotency key proposed it.
+        is_repeated: bool,
     },
     /// The proposal does not exist, or the caller may not see it.
     #[error("proposal {id:?} not found")]
@@ -94,6 +96,12 @@ pub enum Error {
     /// The caller is not a reviewer.
     #[error("only a reviewer can accept or reject proposals")]
     NotReviewer,
+    /// What the caller's access depends on was removed while the change waited.
+    #[error("the change was not made: {what} was removed")]
+    Removed {
+        /// What was removed, such as `the person`.
+        what: String,
+    },
     /// The proposal cannot be accepted, because a memory has changed since.
     #[error("memory {:?} has changed since the change was proposed", path.name())]
     OutdatedProposal {
@@ -272,6 +280,7 @@ impl Error {
             Error::Secret { .. } => "secret",
             Error::Busy { .. } => "busy",
             Error::Unavailable { .. } => "unavailable",
+            Error::Removed { .. } => "removed",
             Error::Corrupt { .. } => "corrupt",
             Error::Io { .. } => "io",
         }
@@ -298,9 +307,12 @@ impl Error {
             | Error::BadInput { .. }
             | Error::TooLarge { .. }
             | Error::Secret { .. } => Remedy::ChangeCall,
-            Error::QuotaExceeded { .. } | Error::ReadOnly { .. } | Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } => {
-                Remedy::FixSetup
-            }
+            Error::QuotaExceeded { .. }
+            | Error::ReadOnly { .. }
+            | Error::Unavailable { .. }
+            | Error::Removed { .. }
+            | Error::Corrupt { .. }
+            | Error::Io { .. } => Remedy::FixSetup,
             Error::Busy { .. } => Remedy::Retry,
         }
     }
@@ -326,6 +338,7 @@ impl Error {
             Error::NoProposal { .. } => "List the proposals to find the right id.".into(),
             Error::Review { .. } => "Nothing was changed.".into(),
             Error::NotReviewer => "Nothing was changed; use a reviewer's token.".into(),
+            Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
@@ -383,6 +396,7 @@ impl Error {
             Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
             Error::Review { .. } => "nothing was changed".into(),
             Error::NotReviewer => "nothing was changed; use a reviewer's token".into(),
+            Error::Removed { .. } => "nothing was changed; ask an administrator for access".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
             // The message already says which name to use, or which setting to change.

@@ -194,3 +194,5 @@ pub const OPEN_PROPOSALS_PER_AUTHOR: usize = 100;
 pub const OPEN_PROPOSALS: usize = 500;
 /// Days for which a decided proposal is kept. What was accepted stays in the history.
 pub const DECIDED_PROPOSAL_DAYS: i64 = 30;
+/// Hours for which an idempotency key is kept at least, on a team server. A client that retries gives up long before.
+pub const IDEMPOTENCY_KEY_HOURS: i32 = 24;

@@ -1,7 +1,8 @@
 //! Compares texts line by line. The only home of line diffs: one comparison of numbered lines, whatever is compared.
 
+use super::visible::visible_bytes;
 use imara_diff::{Algorithm, Diff, InternedInput};
-use std::{fmt::Write, ops::Range};
+use std::{fmt::Write, hash::Hash, ops::Range};
 
 /// Unchanged lines shown before and after a change.
 const CONTEXT: usize = 3;
@@ -16,7 +17,7 @@ pub struct ChangedLines {
 }
 
 /// Returns where two texts differ, in order.
-pub fn changed_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
+pub fn changed_lines<T: AsRef<[u8]> + Eq + Hash + Copy + Default>(old: &[T], new: &[T]) -> Vec<ChangedLines> {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
@@ -26,9 +27,10 @@ pub fn changed_lines(old: &[&str], new: &[&str]) -> Vec<ChangedLines> {
     diff.hunks().map(|hunk| ChangedLines { old: lines(hunk.before), new: lines(hunk.after) }).collect()
 }
 
-/// Returns the unified diff of two texts with three lines of context; empty if they are equal.
-pub fn unified(old_name: &str, new_name: &str, old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+/// Returns the unified diff of two texts with three lines of context; empty only if they are equal, byte for byte. Bytes that are not valid
+/// UTF-8 are shown in hexadecimal: texts that differ only in them must not look equal.
+pub fn unified(old_name: &str, new_name: &str, old: impl AsRef<[u8]>, new: impl AsRef<[u8]>) -> String {
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(old.as_ref()), lines(new.as_ref()));
     let changes = changed_lines(&old, &new);
     if changes.is_empty() {
         return String::new();
@@ -54,11 +56,15 @@ pub fn unified(old_name: &str, new_name: &str, old: &str, new: &str) -> String {
     text
 }
 
-fn add(text: &mut String, mark: char, lines: &[&str]) {
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+fn add(text: &mut String, mark: char, lines: &[&[u8]]) {
     for line in lines {
         text.push(mark);
-        text.push_str(line);
-        if !line.ends_with('\n') {
+        text.push_str(&visible_bytes(line));
+        if !line.ends_with(b"\n") {
             text.push_str("\n\\ No newline at end of file\n");
         }
     }
@@ -101,6 +107,7 @@ mod tests {
         +m
         ");
         assert_eq!(unified("a", "b", old, old), "");
+        assert_eq!(unified("a", "b", b"caf\xe9\n", b"caf\xe8\n"), "--- a\n+++ b\n@@ -1 +1 @@\n-caf<0xE9>\n+caf<0xE8>\n");
         assert_eq!(unified("a", "b", "", "x\r\n"), "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\r\n");
         assert_eq!(unified("a", "b", "x\n", ""), "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n");
     }
@@ -111,8 +118,8 @@ mod tests {
             (0..20).map(|line| format!("{line}{}\n", if changed.contains(&line) { " changed" } else { "" })).collect()
         };
         let old = text([20, 20]);
-        assert_eq!(unified("a", "b", &old, &text([5, 12])).matches("@@ -").count(), 1);
-        assert_eq!(unified("a", "b", &old, &text([5, 13])).matches("@@ -").count(), 2);
+        assert_eq!(unified("a", "b", &old, text([5, 12])).matches("@@ -").count(), 1);
+        assert_eq!(unified("a", "b", &old, text([5, 13])).matches("@@ -").count(), 2);
         assert_eq!(
             changed_lines(&["a", "b", "c"], &["a", "c", "d"]),
             [ChangedLines { old: 1..2, new: 1..1 }, ChangedLines { old: 3..3, new: 2..3 }]

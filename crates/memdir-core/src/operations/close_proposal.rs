@@ -6,12 +6,25 @@ use crate::{
         limits,
     },
     operations::context::Context,
-    store::{Change, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Store},
+    store::{Change, ChangeId, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Store},
 };
+use jiff::Timestamp;
+
+/// A proposal that undo withdrew.
+pub(crate) struct WithdrawnProposal {
+    pub(crate) proposal: Proposal,
+    /// Whether an earlier request with the same key did it.
+    pub(crate) is_repeated: bool,
+}
 
 /// Withdraws the open proposal that undo means: the one with this id, or the newest one of this actor and session if it is newer than
 /// `change`. Returns it, or `None` if there is none.
-pub(crate) fn withdraw_newest(store: &dyn Store, context: &Context, id: Option<&str>, change: Option<&Change>) -> Result<Option<Proposal>> {
+pub(crate) fn withdraw_newest(
+    store: &dyn Store,
+    context: &Context,
+    id: Option<&str>,
+    change: Option<&Change>,
+) -> Result<Option<WithdrawnProposal>> {
     let Some(proposals) = store.proposals() else { return Ok(None) };
     let filter = ProposalFilter { state: Some(ProposalState::Open), ..ProposalFilter::default() };
     let open = proposals.proposals(&context.actor, &filter)?;
@@ -19,15 +32,38 @@ pub(crate) fn withdraw_newest(store: &dyn Store, context: &Context, id: Option<&
         Some(id) => proposal.id.0 == id.to_ascii_lowercase() && proposal.can_withdraw,
         None => proposal.author == context.actor && change.is_none_or(|change| change.at <= proposal.at),
     };
-    match open.iter().find(is_meant) {
-        // A repeated request would withdraw or undo the next one.
-        Some(proposal) if id.is_none() && context.key.is_some() => {
-            let why = format!("your last change is waiting for review as proposal {0}; to withdraw it, pass {0} to undo", proposal.id);
-            Err(Error::Review { why })
+    let Some(proposal) = open.iter().find(is_meant) else { return Ok(None) };
+    let decision = ProposalDecision { at: now(context)?, by: context.actor.name.clone(), reason: None };
+    match proposals.close(proposal, ProposalState::Withdrawn, &decision, context.key.as_ref())? {
+        Some(earlier) => repeated(proposals, context, earlier),
+        None => {
+            let proposal = Proposal { state: ProposalState::Withdrawn, decision: Some(decision), ..proposal.clone() };
+            Ok(Some(WithdrawnProposal { proposal, is_repeated: false }))
         }
-        Some(proposal) => close(proposals, context, proposal, ProposalState::Withdrawn, None).map(Some),
+    }
+}
+
+/// Returns the proposal that an earlier request with the same key withdrew.
+pub(crate) fn withdrawn_for_key(store: &dyn Store, context: &Context) -> Result<Option<WithdrawnProposal>> {
+    let (Some(proposals), Some(key)) = (store.proposals(), &context.key) else { return Ok(None) };
+    match proposals.withdrawn_for_key(key)? {
+        Some(id) => repeated(proposals, context, id),
         None => Ok(None),
     }
+}
+
+fn repeated(proposals: &dyn ProposalStore, context: &Context, id: ChangeId) -> Result<Option<WithdrawnProposal>> {
+    let shown = id.to_string();
+    let found = proposals.proposals(&context.actor, &ProposalFilter { id: Some(id), ..ProposalFilter::default() })?.pop();
+    // Decided proposals are removed after some time.
+    let proposal = found.ok_or(Error::Repeated { change: shown })?;
+    Ok(Some(WithdrawnProposal { proposal, is_repeated: true }))
+}
+
+/// The time of a decision, as precise as it is stored: a repeated request has the same answer.
+fn now(context: &Context) -> Result<Timestamp> {
+    let now = context.clock.now();
+    Timestamp::from_millisecond(now.as_millisecond()).map_err(|error| Error::bad_input("time", error.to_string()))
 }
 
 /// Rejects or withdraws a proposal.
@@ -43,7 +79,7 @@ pub(crate) fn close(
         return Err(Error::TooLarge { what: "reason".into(), size: size as u64, limit: limits::REVIEW_REASON_BYTES as u64 });
     }
     let reason = reason.map(|reason| reason.replace('\0', "\u{fffd}"));
-    let decision = ProposalDecision { at: context.clock.now(), by: context.actor.name.clone(), reason };
-    proposals.close(proposal, state, &decision)?;
+    let decision = ProposalDecision { at: now(context)?, by: context.actor.name.clone(), reason };
+    proposals.close(proposal, state, &decision, None)?;
     Ok(Proposal { state, decision: Some(decision), ..proposal.clone() })
 }

@@ -60,10 +60,10 @@ pub fn diff(store: &dyn Store, request: &Diff) -> Result<VersionDiff> {
         }
     };
     let text = |version: Option<Version>| match version {
-        Some(version) => version_text(store, &path, version),
-        None => Ok(String::new()),
+        Some(version) => version_bytes(store, &path, version),
+        None => Ok(Vec::new()),
     };
-    Ok(VersionDiff { diff: unified(&path, &text(from)?, &text(to)?), path, from, to })
+    Ok(VersionDiff { diff: unified(&path, text(from)?, text(to)?), path, from, to })
 }
 
 /// Returns the only version of a memory that starts with `text`.
@@ -86,22 +86,21 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
     }
 }
 
-/// Returns the text of a version, decoded lossily.
-pub(crate) fn version_text(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<String> {
-    let bytes = store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
+/// Returns the content of a version.
+pub(crate) fn version_bytes(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<Vec<u8>> {
+    store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
         what: format!("version {} of {}", version.short(), path.name()),
         why: "it is no longer in the journal".into(),
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    })
 }
 
 /// Returns the unified diff of what a change did to one file.
 pub fn file_diff(store: &dyn Store, file: &FileChange) -> Result<String> {
-    let text = |version: Option<Version>| version.map_or(Ok(String::new()), |version| version_text(store, &file.path, version));
-    Ok(unified(&file.path, &text(file.before)?, &text(file.after)?))
+    let text = |version: Option<Version>| version.map_or(Ok(Vec::new()), |version| version_bytes(store, &file.path, version));
+    Ok(unified(&file.path, text(file.before)?, text(file.after)?))
 }
 
-/// Returns the unified diff of two texts; empty if they are equal.
-pub fn unified(path: &MemoryPath, from: &str, to: &str) -> String {
+/// Returns the unified diff of two texts; empty only if they are equal.
+pub fn unified(path: &MemoryPath, from: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> String {
     line_diff::unified(&format!("a/{path}"), &format!("b/{path}"), from, to)
 }

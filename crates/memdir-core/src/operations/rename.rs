@@ -1,5 +1,5 @@
 //! Renames memories: the files, their entrypoint lines, and every link, wikilink and `mem:` reference to them in the whole space, in one
-//! change. Read-only memories that refer to them are skipped and listed.
+//! change. Read-only memories that refer to them are skipped and listed, and so are those that a review keeps out of the change.
 
 use crate::{
     base::{
@@ -256,6 +256,7 @@ impl References {
         let stems: Vec<String> = self.old.iter().map(|path| strip_md(path.file_name()).to_owned()).collect();
         let walk = view.list("")?;
         self.check_complete(view, &walk)?;
+        let mut separate = Vec::new();
         for entry in walk.entries {
             if self.old.contains(&entry.path) || mounts::file_kind(view, &entry.path).is_maintained() {
                 continue;
@@ -271,6 +272,10 @@ impl References {
                 continue;
             }
             let Some(new) = self.rewritten(text, &holder.path) else { continue };
+            if !self.can_change_with(view, &holder.path)? {
+                separate.push(holder.path.name().to_owned());
+                continue;
+            }
             match view.check_writable(&holder.path) {
                 Ok(()) => {
                     self.rewritten.push(holder.path.name().to_owned());
@@ -282,6 +287,20 @@ impl References {
                 Err(_) => self.skipped.push(holder.path.name().to_owned()),
             }
         }
+        if !separate.is_empty() {
+            let names = separate.join(", ");
+            self.notes.push(format!("references in {names} were not updated, because a change under review cannot have memories of several projects or groups; update them in a separate change"));
+        }
         Ok(())
+    }
+
+    /// Whether the change that renames the memories can also change this one.
+    fn can_change_with(&self, view: &dyn View, holder: &MemoryPath) -> Result<bool> {
+        for path in self.old.iter().chain(self.renamed.values().map(|(_, to)| to)) {
+            if !view.can_change_together(holder, path)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     },
     entrypoint::upkeep,
     operations::{close_proposal::close, context::Context, diff, undo},
-    store::{Change, ChangeId, FileEdit, Proposal, ProposalFilter, ProposalState, ProposalStore, Role, Store, View},
+    store::{Change, ChangeId, FileEdit, Proposal, ProposalFilter, ProposalState, ProposalStore, ProposedFile, Role, Store, View},
 };
 use serde::Serialize;
 
@@ -29,8 +29,13 @@ pub struct ProposalReading {
 pub struct ProposedDiff {
     /// The memory.
     pub path: MemoryPath,
-    /// The unified diff; empty if the text is no longer stored.
+    /// The unified diff; empty if there are no lines to show. Then `note` gives the reason.
     pub diff: String,
+    /// What the lines of the diff do not show: a text that is no longer stored, an empty memory, bytes that are not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Whether all of the change is shown. Otherwise a reviewer cannot know what they would accept.
+    pub is_complete: bool,
     /// Whether the memory was changed since: then an open proposal cannot be accepted.
     pub is_outdated: bool,
 }
@@ -49,31 +54,52 @@ pub(crate) fn proposal(store: &dyn Store, context: &Context, id: &str) -> Result
     let has_memories = proposal.files.iter().any(|file| file.role == Role::Memory);
     let mut diffs = Vec::new();
     for file in proposal.files.iter().filter(|file| file.role == Role::Memory || !has_memories) {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let stored = |version: Option<Version>| match version.map(|version| store.text_at(&file.path, version)).transpose() {
             // The text was forgotten.
             Err(Error::NoChange { .. }) => Ok(None),
-            found => Ok::<_, Error>(found?.map_or(Some(String::new()), |bytes| bytes.as_deref().map(text))),
+            found => Ok::<_, Error>(found?.unwrap_or_else(|| Some(Vec::new()))),
         };
         let after = match &file.bytes {
-            Some(bytes) => Some(text(bytes)),
+            Some(bytes) => Some(bytes.clone()),
             None => stored(file.after)?,
         };
-        let diff = match (stored(file.before)?, after) {
-            (Some(before), Some(after)) => diff::unified(&file.path, &before, &after),
-            _ => String::new(),
-        };
         let is_outdated = proposal.state == ProposalState::Open && version_at(store, &file.path)? != file.before;
-        diffs.push(ProposedDiff { path: file.path.clone(), diff, is_outdated });
+        let (diff, note, is_complete) = match (stored(file.before)?, after) {
+            (Some(before), Some(after)) => (diff::unified(&file.path, &before, &after), text_note(file, &before, &after), true),
+            _ => (String::new(), Some("the text is no longer stored".to_owned()), false),
+        };
+        diffs.push(ProposedDiff { path: file.path.clone(), diff, note, is_complete, is_outdated });
     }
     Ok(ProposalReading { what: undo::describe_infinitive(&proposal.to_change()), diffs, proposal })
+}
+
+/// Says what the lines of a diff do not show.
+fn text_note(file: &ProposedFile, before: &[u8], after: &[u8]) -> Option<String> {
+    let invalid = |bytes: &[u8]| bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
+    match (file.before, file.after) {
+        (None, Some(_)) if after.is_empty() => return Some("the new memory is empty".into()),
+        (Some(_), None) if before.is_empty() => return Some("the deleted memory is empty".into()),
+        _ => {}
+    }
+    let counts: Vec<String> = [("the old text", invalid(before)), ("the new text", invalid(after))]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(which, count)| format!("{count} in {which}"))
+        .collect();
+    let shown = "shown in hexadecimal as in <0xE9>";
+    (!counts.is_empty()).then(|| format!("bytes that are not valid UTF-8, {shown}: {}", counts.join(", ")))
 }
 
 /// Accepts a proposal: makes its change.
 pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<Change> {
     let (proposals, proposal) = find(store, context, id)?;
     check_open(&proposal)?;
-    let edit = |file: &crate::store::ProposedFile| FileEdit { path: file.path.clone(), bytes: file.bytes.clone(), role: file.role };
+    // Without its text, the memory would be deleted.
+    if let Some(file) = proposal.files.iter().find(|file| file.after.is_some() && file.bytes.is_none()) {
+        let what = format!("the proposed text of {:?}", file.path.name());
+        return Err(Error::Unavailable { what, why: "it is no longer stored; reject the proposal".into() });
+    }
+    let edit = |file: &ProposedFile| FileEdit { path: file.path.clone(), bytes: file.bytes.clone(), role: file.role };
     proposals.accept(&proposal, &context.actor, context.clock.now(), &mut |view| {
         let (memories, kept): (Vec<_>, Vec<_>) = proposal.files.iter().partition(|file| file.role == Role::Memory);
         for file in &memories {

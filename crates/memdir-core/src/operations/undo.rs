@@ -8,8 +8,12 @@ use crate::{
         path::{MemoryPath, strip_md},
     },
     entrypoint::upkeep,
-    operations::{close_proposal::withdraw_newest, context::Context, diff, history},
-    store::{Change, FileChange, FileEdit, Intent, Proposal, Role, Store, Verb, View, change_with, mounts},
+    operations::{
+        close_proposal::{WithdrawnProposal, withdraw_newest, withdrawn_for_key},
+        context::Context,
+        diff, history,
+    },
+    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::HashSet;
@@ -37,6 +41,9 @@ pub struct Undone {
     /// Notes for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Whether an earlier request with the same idempotency key did it, by withdrawing a proposal.
+    #[serde(skip)]
+    pub is_repeated: bool,
 }
 
 /// Maximum number of changes that are searched for the newest match.
@@ -44,6 +51,20 @@ const LOOK_BACK: usize = 1_000;
 
 /// Undoes a change.
 pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<Undone> {
+    if let Some(withdrawn) = withdrawn_for_key(store, context)? {
+        return Ok(withdrawn_change(withdrawn));
+    }
+    let undone = undo_once(store, context, which);
+    // A concurrent request with the same key may have withdrawn a proposal meanwhile.
+    if matches!(undone, Err(Error::Repeated { .. }))
+        && let Some(withdrawn) = withdrawn_for_key(store, context)?
+    {
+        return Ok(withdrawn_change(withdrawn));
+    }
+    undone
+}
+
+fn undo_once(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<Undone> {
     if *which == UndoTarget::Last {
         store.record_outside_changes(context.clock.now(), true)?;
     }
@@ -55,17 +76,18 @@ pub fn undo(store: &dyn Store, context: &Context, which: &UndoTarget) -> Result<
         _ => None,
     };
     match withdrawn {
-        Some(proposal) => Ok(withdrawn_change(proposal, context)),
+        Some(withdrawn) => Ok(withdrawn_change(withdrawn)),
         None => reverse(store, context, change?, Verb::Undo),
     }
 }
 
 /// The outcome of an undo that withdrew a proposal: no file was changed.
-fn withdrawn_change(proposal: Proposal, context: &Context) -> Undone {
+fn withdrawn_change(WithdrawnProposal { proposal, is_repeated }: WithdrawnProposal) -> Undone {
     let undone = proposal.to_change();
-    let change = Change { verb: Verb::Undo, at: context.clock.now(), undoes: Some(undone.id.clone()), files: Vec::new(), ..undone.clone() };
+    let at = proposal.decision.as_ref().map_or(proposal.at, |decision| decision.at);
+    let change = Change { verb: Verb::Undo, at, undoes: Some(undone.id.clone()), files: Vec::new(), ..undone.clone() };
     let notes = vec![format!("withdrew proposal {}, which had not been accepted; no memory was changed", proposal.id)];
-    Undone { undone, change, notes }
+    Undone { undone, change, notes, is_repeated }
 }
 
 /// Redoes a change that was undone.
@@ -263,7 +285,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
         Ok((edits, notes))
     })?;
     notes.extend(upkeep::narrowed_mount_note(store, undone.files.iter().map(|file| &file.path)));
-    Ok(Undone { undone, change, notes })
+    Ok(Undone { undone, change, notes, is_repeated: false })
 }
 
 /// The memories of a dream that were changed since, which its undo leaves as they are: a dream touches many memories, and one of them
@@ -335,9 +357,9 @@ fn check_unchanged_since(store: &dyn Store, view: &dyn View, file: &FileChange) 
         return Ok(());
     }
     let text = |version: Option<crate::base::version::Version>| {
-        version.map_or(Ok(String::new()), |version| diff::version_text(store, &file.path, version))
+        version.map_or(Ok(Vec::new()), |version| diff::version_bytes(store, &file.path, version))
     };
-    Err(Error::Conflict { path: file.path.clone(), diff: diff::unified(&file.path, &text(file.after)?, &text(now)?) })
+    Err(Error::Conflict { path: file.path.clone(), diff: diff::unified(&file.path, text(file.after)?, text(now)?) })
 }
 
 fn old_bytes(store: &dyn Store, file: &FileChange) -> Result<FileEdit> {

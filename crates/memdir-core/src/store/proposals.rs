@@ -1,7 +1,7 @@
 //! Proposed changes. In a namespace under review, a change of a caller who is not a reviewer is stored beside the memories and waits for a
 //! decision. The id of a proposal is the id of the change that its acceptance makes.
 
-use super::{Actor, Change, ChangeId, FileChange, Plan, Role, Verb};
+use super::{Actor, Change, ChangeId, FileChange, IdempotencyKey, Plan, Role, Verb};
 use crate::base::{error::Result, path::MemoryPath, version::Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -136,8 +136,21 @@ pub trait ProposalStore {
     /// is not open any more, if the caller is not a reviewer, or if the plan fails; then it stays open and nothing is changed.
     fn accept(&self, proposal: &Proposal, reviewer: &Actor, at: Timestamp, plan: &mut Plan<'_>) -> Result<Change>;
 
-    /// Rejects or withdraws an open proposal. Fails if it is not open any more.
-    fn close(&self, proposal: &Proposal, state: ProposalState, decision: &ProposalDecision) -> Result<()>;
+    /// Rejects or withdraws an open proposal. Fails if it is not open any more. With a key, it is done once: returns the id of the proposal
+    /// that an earlier request with the same key withdrew.
+    fn close(
+        &self,
+        proposal: &Proposal,
+        state: ProposalState,
+        decision: &ProposalDecision,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<ChangeId>>;
+
+    /// Returns the id of the proposal that an earlier request with this key withdrew.
+    fn withdrawn_for_key(&self, key: &IdempotencyKey) -> Result<Option<ChangeId>>;
+
+    /// Returns a value that changes when a proposal that the caller may see is made or decided, of letters, digits and hyphens.
+    fn mark(&self, caller: &Actor) -> Result<String>;
 
     /// Whether a mount of the space is under review, or has open proposals that the caller may see.
     fn has_reviews(&self, caller: &Actor) -> Result<bool>;

@@ -1,6 +1,6 @@
 //! Idempotency keys: a request that is sent several times is carried out once.
 
-use crate::support::{TestDatabase, append_for, check_sequences, put, put_for, text};
+use crate::support::{TENANT, TestDatabase, append_for, check_sequences, put, put_for, query, text};
 use memdir_core::{IdempotencyKey, Store};
 
 fn key(name: &str, request: u8) -> Option<IdempotencyKey> {
@@ -40,5 +40,32 @@ fn sixty_concurrent_retries_make_one_change() {
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
     assert_eq!(text(&store, "a").as_deref(), Some("once\n"));
     assert_eq!(store.journal_size().unwrap().changes, 1);
+    check_sequences(&test.url);
+}
+
+/// Keys were kept forever.
+#[test]
+fn keys_older_than_a_day_are_removed_a_few_with_each_new_one() {
+    let Some(test) = TestDatabase::new() else { return };
+    let store = test.store("projects/shop");
+    let add = |name: &str, hours: u32, count: u32| {
+        let sql = format!(
+            "insert into memdir.claims (tenant, caller, key, request, change_id, claimed_at)
+             select '{TENANT}', 'ada', '{name}' || n, '', '', now() - interval '{hours} hours' from generate_series(1, {count}) n"
+        );
+        query(&test.url, &sql).unwrap();
+    };
+    add("old", 25, 25);
+    add("young", 23, 5);
+    let left = |name: &str| query(&test.url, &format!("select count(*) from memdir.claims where key like '{name}%'")).unwrap().concat();
+    for (n, expected) in ["15", "5", "0"].iter().enumerate() {
+        put_for(&store, key(&format!("new{n}"), 1), "a.md", &format!("{n}")).unwrap();
+        assert_eq!(left("old"), [*expected]);
+    }
+    assert_eq!((left("young").concat(), left("new").concat()), ("5".into(), "3".into()));
+    // A change without a key removes none.
+    add("old", 25, 1);
+    put(&store, "a.md", "without a key").unwrap();
+    assert_eq!(left("old"), ["1"]);
     check_sequences(&test.url);
 }

@@ -190,13 +190,47 @@ fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepte
     let change = rita.accept_proposal(&undo).unwrap();
     assert_eq!((change.undoes.unwrap().0, read(&ada, "idea")), (id, None));
     assert_eq!(ada.undo(&UndoTarget::Mine).unwrap().undone.id, own.change.unwrap(), "then the one before");
-    // With a key, a repeated request must not withdraw or undo the next one.
+    // With a key, a repeated request does not withdraw or undo the next one.
+    let kept = proposed(ada.write(&Write::create(path("kept"), "Kept.\n")));
     let waits = proposed(ada.write(&Write::create(path("again"), "Again.\n")));
     let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
-    assert_eq!(
-        why(keyed.undo(&UndoTarget::Mine)),
-        format!("your last change is waiting for review as proposal {waits}; to withdraw it, pass {waits} to undo")
-    );
+    let first = keyed.undo(&UndoTarget::Mine).unwrap();
+    let again = keyed.undo(&UndoTarget::Mine).unwrap();
+    assert_eq!((first.undone.id.0.as_str(), first.is_repeated, again.is_repeated), (waits.as_str(), false, true));
+    assert_eq!((first.undone.id, first.change.at, first.notes), (again.undone.id, again.change.at, again.notes));
+    assert_eq!(rita.proposals(Some(ProposalState::Open), 0).unwrap()[0].id.0, kept);
+}
+
+#[test]
+fn a_proposal_whose_text_is_gone_deletes_nothing() {
+    let Some((test, ada, rita)) = reviewed() else { return };
+    let id = proposed(ada.write(&Write::create(path("deploy"), "Only on Tuesdays.\n").mode(WriteMode::Replace)));
+    query(&test.url, &format!("update memdir.proposals set bytes = null where proposal = '{id}'")).unwrap();
+    let reading = rita.proposal(&id).unwrap();
+    assert_eq!((reading.diffs[0].is_complete, reading.diffs[0].note.as_deref()), (false, Some("the text is no longer stored")));
+    assert_eq!(why(rita.accept_proposal(&id)), "the proposed text of \"deploy\": it is no longer stored; reject the proposal");
+    assert_eq!(read(&rita, "deploy").as_deref(), Some("Never on Fridays.\n"));
+    rita.reject_proposal(&id, None).unwrap();
+}
+
+#[test]
+fn concurrent_requests_with_one_key_withdraw_one_proposal() {
+    let Some((_test, ada, rita)) = reviewed() else { return };
+    for n in 0..4 {
+        proposed(ada.write(&Write::create(path(&format!("n{n}")), "Text.\n")));
+    }
+    let keyed = ada.with_key(IdempotencyKey { caller: "ada".into(), key: "u".into(), request: [1; 32] });
+    let barrier = Barrier::new(8);
+    let withdrawn: Vec<String> = std::thread::scope(|scope| {
+        let ask = || {
+            barrier.wait();
+            keyed.undo(&UndoTarget::Mine).unwrap().undone.id.0
+        };
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(withdrawn.iter().all(|id| *id == withdrawn[0]), "{withdrawn:?}");
+    assert_eq!(rita.proposals(Some(ProposalState::Open), 0).unwrap().len(), 3);
 }
 
 #[test]

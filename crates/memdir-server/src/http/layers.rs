@@ -1,6 +1,10 @@
 //! The outermost layer of every HTTP server here: limits the head of a request, and drains a body that no route has read.
 
-use super::{body, listen::MAX_HEAD_BYTES, response::text};
+use super::{
+    body,
+    listen::{MAX_HEAD_BYTES, MAX_HEADERS},
+    response::text,
+};
 use axum::{
     body::HttpBody as _,
     extract::Request,
@@ -19,11 +23,11 @@ pub(crate) async fn limit_request(request: Request, next: Next) -> Response {
         let (body, unread) = body::recoverable(body);
         (Request::from_parts(parts, body), Some(unread))
     };
-    // The parser of the head checks its size only between two reads.
     let head: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    let response = if head > MAX_HEAD_BYTES {
+    let response = if head > MAX_HEAD_BYTES || request.headers().len() > MAX_HEADERS {
         drop(request);
-        text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, format!("header fields too large: the maximum is {MAX_HEAD_BYTES} bytes"))
+        let why = format!("header fields too large: the maximum is {MAX_HEAD_BYTES} bytes and {MAX_HEADERS} fields");
+        text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why)
     } else {
         next.run(request).await
     };

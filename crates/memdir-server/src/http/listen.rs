@@ -27,7 +27,7 @@ const HEAD_SECS: u64 = 75;
 /// Seconds after which a connection is closed that has not sent an accepted request.
 const UNAUTHENTICATED_SECS: u64 = 10;
 /// Maximum number of header fields of a request.
-const MAX_HEADERS: usize = 64;
+pub(crate) const MAX_HEADERS: usize = 64;
 /// Seconds between two calls of `tick`.
 const TICK_SECS: u64 = 1;
 
@@ -65,8 +65,9 @@ pub(crate) async fn serve_connections(
         let served = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(Duration::from_secs(HEAD_SECS))
-            .max_buf_size(MAX_HEAD_BYTES)
-            .max_headers(MAX_HEADERS)
+            // The layers refuse a head above the limits, with a reason. The parser answers only what is far above, and without one.
+            .max_buf_size(2 * MAX_HEAD_BYTES)
+            .max_headers(2 * MAX_HEADERS)
             .serve_connection(TokioIo::new(stream), service);
         let served = graceful.watch(served);
         tokio::spawn(async move {

@@ -239,6 +239,7 @@ async fn run(
     space: CurrentSpace,
 ) -> Result<RestReply<String>, Problem> {
     let section = server.catalog().section().cloned();
+    let projects = server.catalog().projects().to_vec();
     let stop = Stop::default();
     let (kind, stop_work) = (request.route.info.kind, stop.clone());
     let work = move || {
@@ -248,7 +249,7 @@ async fn run(
             None => memdir,
         };
         let RestRequest { route, parameter, query, body, conditions, last_event_id, .. } = request;
-        let call = RestCall { memdir, section, parameter, conditions, last_event_id };
+        let call = RestCall { memdir, section, projects, parameter, conditions, last_event_id };
         (route.run)(&call, &query, &body)
     };
     let ran = run_blocking(&server.workers, (&*state.slots, kind), stop, std::future::pending(), work).await;

@@ -171,7 +171,7 @@ struct AuthorizedCaller(Option<CallerId>);
 async fn finish(State(state): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
     let took = Stopwatch::start();
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let is_rest = request.uri().path().starts_with("/v1/");
+    let is_rest = request.uri().path() == "/v1" || request.uri().path().starts_with("/v1/");
     let (method, route) = (request.method().clone(), route_label(request.method(), request.uri().path()));
     let id = request_log::request_id(request.headers());
     let mut response = limit_request(request, next).await;

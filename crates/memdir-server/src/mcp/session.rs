@@ -166,6 +166,8 @@ impl McpSession {
                 };
                 let sent = match event {
                     Ok(ResourceEvent::ListChanged) | Err(RecvError::Lagged(_)) => peer.notify_resource_list_changed().await,
+                    // Proposals are not resources.
+                    Ok(ResourceEvent::ProposalsChanged) => Ok(()),
                     Ok(ResourceEvent::Updated(uri)) => {
                         let wanted = subscribed.lock().unwrap_or_else(PoisonError::into_inner).get(&uri).cloned();
                         match wanted {

@@ -1,4 +1,4 @@
-//! Server-sent events: tells open pages that memories have changed, so that they can show it.
+//! Server-sent events: tells open pages that memories or proposals have changed, so that they can show it.
 
 use super::visit::Visit;
 use crate::{
@@ -64,14 +64,14 @@ pub(super) async fn stream(Extension(visit): Extension<Visit>, RawQuery(query): 
 /// Whether there is a change after a cursor.
 async fn is_later(visit: &Visit, since: Option<&str>) -> bool {
     let Some(since) = since.map(str::to_owned).filter(|since| !since.is_empty()) else { return false };
-    let memdir = visit.space.memdir.clone();
-    let newest = tokio::task::spawn_blocking(move || memdir.store().newest_cursor()).await;
-    matches!(newest, Ok(Ok(newest)) if newest.to_string() != since)
+    let space = visit.space.clone();
+    let newest = tokio::task::spawn_blocking(move || space.cursor()).await;
+    newest.is_ok_and(|newest| !newest.is_empty() && newest != since)
 }
 
 fn name(event: &ResourceEvent) -> String {
     match event {
         ResourceEvent::Updated(uri) => uri.strip_prefix("memory:///").unwrap_or(uri).to_owned(),
-        ResourceEvent::ListChanged => String::new(),
+        ResourceEvent::ListChanged | ResourceEvent::ProposalsChanged => String::new(),
     }
 }

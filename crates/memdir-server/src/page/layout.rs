@@ -188,7 +188,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
         Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::Review { .. } | Error::OutdatedProposal { .. } => {
             (StatusCode::CONFLICT, "Conflict")
         }
-        Error::NotReviewer => (StatusCode::FORBIDDEN, "Not allowed"),
+        Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "Not allowed"),
         Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
         Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
         _ => (StatusCode::BAD_REQUEST, "Request failed"),

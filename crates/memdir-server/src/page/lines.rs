@@ -2,31 +2,51 @@
 
 use maud::{Markup, html};
 use memdir_core::internal::{
+    base::visible::visible,
     search::{
         analysis::Analyser,
         query::{self, Query},
     },
     secrets,
 };
+use std::ops::Range;
 
 /// Maximum number of lines of a diff on one page.
-const MAX_DIFF_LINES: usize = 2_000;
+pub(super) const MAX_DIFF_LINES: usize = 2_000;
 
 /// Renders the unified diff of one file without its two header lines, with secrets redacted.
 pub(super) fn diff(unified: &str) -> Markup {
-    render(unified, 2)
-}
-
-fn render(unified: &str, skipped: usize) -> Markup {
-    let redacted = secrets::redact(unified);
-    let count = redacted.lines().count();
+    let lines = DiffLines::new(unified);
     html! {
         @if unified.is_empty() {
             p.quiet { "No differences." }
         } @else {
+            (lines.render(0..MAX_DIFF_LINES))
+            @if lines.count() > MAX_DIFF_LINES {
+                p.quiet { "Lines not shown: " (lines.count() - MAX_DIFF_LINES) }
+            }
+        }
+    }
+}
+
+/// The lines of a unified diff of one file without its two header lines, with secrets redacted and control characters shown.
+pub(super) struct DiffLines(Vec<String>);
+
+impl DiffLines {
+    pub(super) fn new(unified: &str) -> Self {
+        DiffLines(secrets::redact(unified).lines().skip(2).map(|line| visible(line).into_owned()).collect())
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Renders the lines in a range, which may end after the last one.
+    pub(super) fn render(&self, range: Range<usize>) -> Markup {
+        html! {
             div.scroll tabindex="0" role="group" aria-label="Differences" {
                 pre.diff {
-                    @for line in redacted.lines().skip(skipped).take(MAX_DIFF_LINES) {
+                    @for line in self.0.iter().take(range.end).skip(range.start) {
                         @match line.as_bytes().first() {
                             Some(b'+') => ins { (line) },
                             Some(b'-') => del { (line) },
@@ -36,9 +56,6 @@ fn render(unified: &str, skipped: usize) -> Markup {
                         "\n"
                     }
                 }
-            }
-            @if count > MAX_DIFF_LINES {
-                p.quiet { "Lines not shown: " (count - MAX_DIFF_LINES) }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! [`PageSpace`]: everything a view gets.
 
 use super::{backlinks::Backlinks, source::PageSource};
-use crate::catalog::PromptSection;
+use crate::{catalog::PromptSection, subscriptions::proposals_mark};
 use memdir_core::{DreamShelf, Embedder, Error, Memdir, Project, Result};
 use std::{path::PathBuf, sync::Arc};
 
@@ -67,5 +67,16 @@ impl PageSpace {
     /// Returns what the program on this machine knows. Fails on a server, where no route leads to a view that needs it.
     pub(super) fn machine(&self) -> Result<&dyn PageSource> {
         self.machine.as_deref().ok_or_else(|| Error::bad_input("page", "it is available only in `memdir ui`, not on a server"))
+    }
+}
+
+impl PageSpace {
+    /// Returns the cursor of a page that is rendered now: what the page shows is not older.
+    pub(super) fn cursor(&self) -> String {
+        let cursor = self.memdir.store().newest_cursor().map(|cursor| cursor.to_string()).unwrap_or_default();
+        match proposals_mark(&self.memdir) {
+            Some(mark) if !cursor.is_empty() => format!("{cursor}~{mark}"),
+            _ => cursor,
+        }
     }
 }

@@ -80,7 +80,7 @@ impl Visit {
         let (shared, csrf) = (state.clone(), self.csrf.clone());
         let work = move || {
             // Read before the view, so that a change which the view does not show counts as later.
-            let cursor = space.memdir.store().newest_cursor().map(|cursor| cursor.to_string()).unwrap_or_default();
+            let cursor = space.cursor();
             let is_answer = kind == CallKind::Write;
             let context = ViewContext { space: &space, base: &shared.base, csrf: &csrf, is_answer, cursor };
             let reply = view(&context).unwrap_or_else(|error| layout::error_reply(&context, &error));

@@ -57,7 +57,7 @@ fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
     let (code, hint) = match failure {
         TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
         TeamFailure::Denied(_) => ("refused", "pass a reviewer's token with --token-file FILE, or set MEMDIR_TEAM_TOKEN".to_owned()),
-        TeamFailure::Conflict | TeamFailure::NotText | TeamFailure::Refused(_) => {
+        TeamFailure::Conflict | TeamFailure::NotText | TeamFailure::Refused(_) | TeamFailure::NotFound(_) => {
             ("refused", format!("list the proposals with: memdir review list --server {base}"))
         }
     };
@@ -68,10 +68,18 @@ fn show_list(list: &ReviewList, printer: &mut Printer<'_>) -> io::Result<()> {
     if list.proposals.is_empty() {
         return printer.line("no proposals");
     }
-    let head = ["proposal", "when", "author", "state", "what"].map(str::to_owned).to_vec();
+    let has_projects = list.proposals.iter().any(|one| one.project.is_some());
+    let with_project = |mut row: Vec<String>, project: &str| {
+        if has_projects {
+            row.insert(4, project.to_owned());
+        }
+        row
+    };
+    let head = with_project(["proposal", "when", "author", "state", "what"].map(str::to_owned).to_vec(), "project");
     let row = |one: &ServerProposal| {
         let when = one.created_at.get(..16).unwrap_or(&one.created_at).replace('T', " ");
-        vec![one.id.clone(), when, one.created_by.name.clone(), one.state.clone(), one.summary.clone()]
+        let row = vec![one.id.clone(), when, one.created_by.name.clone(), one.state.clone(), one.summary.clone()];
+        with_project(row, one.project.as_deref().unwrap_or_default())
     };
     printer.table(&std::iter::once(head).chain(list.proposals.iter().map(row)).collect::<Vec<_>>())?;
     let waiting = list.proposals.iter().filter(|one| one.can_decide).count();
@@ -100,9 +108,13 @@ fn show_one(proposal: &ServerProposal, printer: &mut Printer<'_>) -> io::Result<
         if memory.is_outdated == Some(true) {
             printer.line(format!("{name} has changed since the proposal was made; the proposal cannot be accepted"))?;
         }
+        if let Some(note) = &memory.note {
+            printer.line(format!("{name}: {note}"))?;
+        }
         match memory.diff.as_deref() {
-            None | Some("") => printer.line(format!("{name}: the text is no longer stored"))?,
-            Some(diff) => printer.content(diff)?,
+            // A server of an earlier release sends no note.
+            None | Some("") if memory.note.is_none() => printer.line(format!("{name}: the diff is not available"))?,
+            diff => printer.content(diff.unwrap_or_default())?,
         }
     }
     Ok(())

@@ -94,7 +94,7 @@ impl TeamCallers {
         }
         let namespace = |mount: Mount| {
             let whole = all.iter().find(|whole| whole.mount.prefix == mount.prefix)?;
-            Some(NamespaceMount { mount, ..whole.clone() })
+            Some(whole.narrowed(mount))
         };
         let mounts: Vec<NamespaceMount> = mounts.into_iter().filter_map(namespace).collect();
         let actor = caller.actor();
@@ -114,7 +114,9 @@ impl TeamCallers {
             return Err(refuse("no tools left to serve: `memory_log` is not available in this memory".into()));
         }
         let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
-        Ok(catalog.for_actor(actor))
+        let projects = &caller.access.projects;
+        let unselected = if request.project.is_none() && projects.len() > 1 { projects.keys().cloned().collect() } else { Vec::new() };
+        Ok(catalog.for_actor(actor).with_projects(unselected))
     }
 }
 

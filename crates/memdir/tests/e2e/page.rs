@@ -331,6 +331,41 @@ fn a_reviewer_decides_about_proposals_in_the_browser() {
     check(command);
 }
 
+/// Nothing of a proposal is out of reach of its reviewer, and nothing of it is shown as something else.
+#[test]
+fn a_reviewer_sees_all_of_every_proposal_in_the_browser() {
+    let Some(installed) = installed() else { return };
+    let Some(team) = TeamDatabase::new() else { return };
+    let [ada, ben] = ["ada", "ben"].map(|person| team.token(person, MemberRole::Writer));
+    let rita = team.token("rita", MemberRole::Reviewer);
+    let home = Home::new();
+    fs::create_dir_all(home.path("work")).unwrap();
+    let web = team.replica(&home, &[]);
+    let put = |token: &str, name: &str, body: serde_json::Value| {
+        let bearer = format!("Bearer {token}");
+        let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        let reply = web.connect().request("PUT", &format!("/v1/memories/{name}"), &headers, body.to_string().as_bytes());
+        assert!(matches!(reply.status, 201 | 202), "{name}: {}", reply.body);
+    };
+    let text = |content: &str| serde_json::json!({ "content": content });
+    let raw = |base64: &str| serde_json::json!({ "content": base64, "content_encoding": "base64" });
+    // "caf" and one byte that is not valid UTF-8, E9 and then E8.
+    put(&rita, "raw", raw("Y2Fm6Qo="));
+    team.database().set_review(TENANT, "projects/shop", true).unwrap();
+    for n in 0..30 {
+        put(&ben, &format!("many/{n:03}"), text("One of many.\n"));
+    }
+    for n in 30..127 {
+        put(&ada, &format!("many/{n:03}"), text("One of many.\n"));
+    }
+    put(&ada, "raw", raw("Y2Fm6Ao="));
+    put(&ada, "trick", text("if is_admin \u{202e}{ begin\u{2066} \u{1b}[8m hidden\n"));
+    put(&ada, "long", text(&(0..5_000).map(|line| format!("Line {line}.\n")).collect::<String>()));
+    let mut command = story_command(&home, "review_all.mjs", installed, &format!("http://{}/ui", web.address));
+    command.env("RITA", rita);
+    check(command);
+}
+
 #[test]
 fn pages_of_a_server_need_a_token() {
     let home = Home::new();

@@ -148,7 +148,7 @@ fn unknown_routes_and_methods_are_named() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let mut api = Api::new(&web);
-    for path in ["/v1/", "/v1/nothing", "/v1/memories/", "/v1/search/x", "/v1/openapi.json/x"] {
+    for path in ["/v1", "/v1/", "/v1/nothing", "/v1/memories/", "/v1/search/x", "/v1/openapi.json/x"] {
         let reply = api.send("GET", path, &[], None);
         assert_eq!((reply.status, problem(&reply)["type"].as_str().unwrap()), (404, "not_found_error"), "{path}");
     }
@@ -166,6 +166,22 @@ fn unknown_routes_and_methods_are_named() {
     }
     let described = api.ask("GET", "/v1/openapi.json", None).1;
     assert_eq!(described["openapi"], "3.1.0");
+    assert_eq!(problem(&web.connect().request("GET", "/v1", &[("Host", "elsewhere.example")], b""))["status"], 403);
+}
+
+/// A head above the limits was answered by the parser, without a reason.
+#[test]
+fn a_head_that_is_too_large_is_a_problem() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    let long = "x".repeat(100_000);
+    let many: Vec<(String, String)> = (0..100).map(|n| (format!("X-Field-{n}"), "x".to_owned())).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    for headers in [&[("X-Long", long.as_str())][..], &many] {
+        let reply = web.connect().request("GET", "/v1/memories", headers, b"");
+        assert_eq!((reply.status, problem(&reply)["type"].as_str().unwrap()), (431, "invalid_request_error"));
+        assert!(reply.body.contains("header fields too large: the maximum is 65536 bytes and 64 fields"), "{reply:?}");
+    }
 }
 
 /// A secret is refused by the name of its rule, in every route that writes, and redacted where text is found.

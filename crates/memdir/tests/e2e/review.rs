@@ -2,8 +2,8 @@
 
 use crate::{
     home::{Home, feed},
-    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change},
-    web::Web,
+    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change, wait_for_waiting_session},
+    web::{Reply, Web},
 };
 use insta::assert_snapshot;
 use memdir_postgres::MemberRole;
@@ -59,10 +59,14 @@ impl Reviewed {
 
 /// Sends a request of the REST API.
 fn rest(web: &Web, token: &str, method: &str, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> (u16, Value) {
+    let reply = rest_reply(web, token, method, path, headers, body);
+    (reply.status, serde_json::from_str(&reply.body).unwrap_or(Value::Null))
+}
+
+fn rest_reply(web: &Web, token: &str, method: &str, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Reply {
     let bearer = format!("Bearer {token}");
     let headers = [&[("Authorization", bearer.as_str()), ("Content-Type", "application/json")], headers].concat();
-    let reply = web.connect().request(method, path, &headers, body.map(|body| body.to_string()).unwrap_or_default().as_bytes());
-    (reply.status, serde_json::from_str(&reply.body).unwrap_or(Value::Null))
+    web.connect().request(method, path, &headers, body.map(|body| body.to_string()).unwrap_or_default().as_bytes())
 }
 
 #[test]
@@ -287,6 +291,231 @@ fn a_reviewer_decides_at_the_command_line() {
     let copied = home.run_bare(&["export", "notes", "--to-server", &url, "--token-file", file.to_str().unwrap()]);
     assert!(copied.starts_with("proposed: notes/fromhere is waiting for review\ncopied 0 memories"), "{copied}");
     assert_eq!(query(&team.url, "select paths[1] from memdir.proposals where state = 'open'"), [["notes/fromhere.md"]]);
+}
+
+/// Texts that are equal once they are decoded lossily differ in their bytes, and a reviewer must see it.
+#[test]
+fn a_proposal_shows_bytes_that_look_the_same_and_empty_memories() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { team, web, ada, rita, .. } = &reviewed;
+    let put = |token: &str, name: &str, base64: &str| {
+        let body = json!({ "content": base64, "content_encoding": "base64" });
+        rest(web, token, "PUT", &format!("/v1/memories/{name}"), &[], Some(body))
+    };
+    assert_eq!(put(rita, "raw", "Y2Fm6Qo=").0, 201);
+    let note = "bytes that are not valid UTF-8, shown in hexadecimal as in <0xE9>: 1 in the old text, 1 in the new text";
+    let cases = [
+        ("raw", "Y2Fm6Ao=", "--- a/raw.md\n+++ b/raw.md\n@@ -1 +1 @@\n-caf<0xE9>\n+caf<0xE8>\n", note),
+        ("nothing", "", "", "the new memory is empty"),
+    ];
+    for (name, base64, diff, note) in cases {
+        let (status, proposal) = put(ada, name, base64);
+        assert_eq!(status, 202, "{proposal}");
+        let id = proposal["id"].as_str().unwrap();
+        let (_, shown) = rest(web, rita, "GET", &format!("/v1/proposals/{id}"), &[], None);
+        assert_eq!((&shown["memories"][0]["diff"], &shown["memories"][0]["note"]), (&json!(diff), &json!(note)), "{shown}");
+        let printed = reviewed.review(rita, &["show", id]);
+        assert!(printed.contains(&format!("{name}: {note}\n{diff}")), "{printed}");
+        reviewed.accept();
+    }
+    // The history shows the same difference.
+    let (_, changes) = rest(web, rita, "GET", "/v1/changes", &[], None);
+    assert_eq!(changes["data"].as_array().unwrap().len(), 4, "{changes}");
+    team.check_sequences();
+}
+
+/// A client with `Memdir-Only` sees a part of a memory, and still accepts all of a proposal.
+#[test]
+fn a_proposal_is_accepted_as_a_whole_by_a_client_that_sees_a_part() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, team, .. } = &reviewed;
+    let lines = || call(web, rita, "memory_read", json!({ "path": "MEMORY" }));
+    for (name, meanwhile) in [("notes/first", None), ("notes/second", Some("other"))] {
+        let (status, proposal) = rest(web, ada, "PUT", &format!("/v1/memories/{name}"), &[], Some(json!({ "content": "A note.\n" })));
+        assert_eq!(status, 202, "{proposal}");
+        // Other lines may have been added to the entrypoint since.
+        if let Some(other) = meanwhile {
+            call(web, rita, "memory_write", json!({ "path": other, "content": "By Rita." }));
+        }
+        let path = format!("/v1/proposals/{}", proposal["id"].as_str().unwrap());
+        let (status, decided) = rest(web, rita, "POST", &path, &[("Memdir-Only", "notes")], Some(json!({ "decision": "accept" })));
+        assert_eq!((status, &decided["state"]), (200, &json!("accepted")), "{decided}");
+        assert!(lines().contains(&format!("{name}.md")), "{}", lines());
+        assert!(lines().contains("deploy.md"), "{}", lines());
+    }
+    assert!(lines().contains("other.md"), "{}", lines());
+    // The part does not give access to more.
+    let (_, listed) = rest(web, rita, "GET", "/v1/memories", &[("Memdir-Only", "notes")], None);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2, "{listed}");
+    team.check_sequences();
+}
+
+/// A decision, or a change that needs none, may wait for a lock while the reviewer loses the role.
+#[test]
+fn a_reviewer_who_loses_the_role_while_waiting_does_not_decide() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { team, web, ada, rita, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "waits", "content": "Waits." }));
+    let id = reviewed.open();
+    let role = |role| team.database().set_member(TENANT, "backend", "rita", role).unwrap();
+    // Sends a request that waits for the namespace while a role is taken away.
+    let meanwhile = |method: &str, path: &str, body: &Value, to: MemberRole| {
+        let lock = HeldLock::take(&team.url, "select 1 from memdir.namespaces where namespace = 'projects/shop' for update");
+        let answer = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| rest(web, rita, method, path, &[], Some(body.clone())));
+            wait_for_waiting_change(&team.url);
+            role(to);
+            drop(lock);
+            asking.join().unwrap()
+        });
+        role(MemberRole::Reviewer);
+        answer
+    };
+    let decide = format!("/v1/proposals/{id}");
+    let (status, problem) = meanwhile("POST", &decide, &json!({ "decision": "accept" }), MemberRole::Writer);
+    assert_eq!((status, &problem["detail"]), (403, &json!("only a reviewer can accept or reject proposals")), "{problem}");
+    assert_eq!(reviewed.open(), id, "the proposal stays open");
+    // Their own change would have been made at once.
+    let body = json!({ "content": "Now a writer's.\n" });
+    let (status, proposal) = meanwhile("PUT", "/v1/memories/own", &body, MemberRole::Writer);
+    assert_eq!((status, &proposal["type"]), (202, &json!("proposal")), "{proposal}");
+    let (status, problem) = meanwhile("PUT", "/v1/memories/other", &body, MemberRole::Reader);
+    assert_eq!((status, &problem["type"]), (403, &json!("permission_error")), "{problem}");
+    assert_eq!(reviewed.decide(rita, &id, json!({ "decision": "accept" })).0, 200);
+    team.check_sequences();
+}
+
+/// A repeated request with a key has the answer of the first one, also if it proposed or withdrew something.
+#[test]
+fn a_repeated_key_replays_a_proposal_and_its_withdrawal() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, team, .. } = &reviewed;
+    let keyed = |key: &str, method: &str, path: &str, body: Value| {
+        let reply = rest_reply(web, ada, method, path, &[("Idempotency-Key", key)], Some(body));
+        let is_replayed = reply.header("idempotency-replayed").map(str::to_owned);
+        (reply.status, reply.body, is_replayed.as_deref() == Some("true"))
+    };
+    let propose = |key: &str, name: &str| {
+        let first = keyed(key, "PUT", &format!("/v1/memories/{name}"), json!({ "content": "A text.\n" }));
+        assert_eq!((first.0, first.2), (202, false), "{first:?}");
+        let again = keyed(key, "PUT", &format!("/v1/memories/{name}"), json!({ "content": "A text.\n" }));
+        assert_eq!(again, (202, first.1.clone(), true));
+        let proposal: Value = serde_json::from_str(&first.1).unwrap();
+        proposal["id"].as_str().unwrap().to_owned()
+    };
+    let [one, two, three] = [("1", "one"), ("2", "two"), ("3", "three")].map(|(key, name)| propose(key, name));
+    let open = || query(&team.url, "select proposal from memdir.proposals where state = 'open' order by at_ms").concat();
+    // By its id, and the newest one.
+    for (key, body, withdrawn, left) in
+        [("4", json!({ "change_id": one }), &one, vec![two.clone(), three.clone()]), ("5", json!({}), &three, vec![two.clone()])]
+    {
+        let first = keyed(key, "POST", "/v1/undo", body.clone());
+        assert_eq!((first.0, first.2), (200, false), "{first:?}");
+        let undone: Value = serde_json::from_str(&first.1).unwrap();
+        assert_eq!(undone["undone_change_id"], withdrawn.as_str());
+        assert_eq!(open(), left);
+        assert_eq!(keyed(key, "POST", "/v1/undo", body.clone()), (200, first.1, true));
+        assert_eq!(open(), left, "the repeated request withdrew nothing else");
+        assert_eq!(keyed(key, "POST", "/v1/undo", json!({ "change_id": two })).0, 422, "another request with the key");
+    }
+    // An undo without a key withdraws the last one.
+    assert_eq!(rest(web, ada, "POST", "/v1/undo", &[], Some(json!({}))).0, 200);
+    assert_eq!(open(), Vec::<String>::new());
+    team.check_sequences();
+}
+
+/// An author withdraws also if they have become a reader.
+#[test]
+fn an_author_who_became_a_reader_withdraws() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, team, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "first", "content": "First." }));
+    let id = reviewed.open();
+    team.database().set_member(TENANT, "backend", "ada", MemberRole::Reader).unwrap();
+    let (_, shown) = rest(web, ada, "GET", &format!("/v1/proposals/{id}"), &[], None);
+    assert_eq!((&shown["can_withdraw"], &shown["can_decide"]), (&json!(true), &json!(false)), "{shown}");
+    let printed = reviewed.review(ada, &["withdraw", &id]);
+    assert_eq!(printed.trim_end(), format!("withdrawn {id} (write first)"));
+}
+
+/// A memory under review that refers to the renamed one does not keep it from being renamed.
+#[test]
+fn a_rename_leaves_references_that_a_review_keeps_out_of_the_change() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, team, .. } = &reviewed;
+    call(web, ada, "memory_write", json!({ "path": "user/own", "content": "Of Ada. See [[deploy]]." }));
+    call(web, ada, "memory_write", json!({ "path": "user/other", "content": "See [[user/own]]." }));
+    call(web, rita, "memory_write", json!({ "path": "links", "content": "See [[user/own]]." }));
+    let moved = call(web, ada, "memory_move", json!({ "from": "user/own", "to": "user/mine" }));
+    assert!(moved.starts_with("Renamed user/own to user/mine. Updated references in user/other"), "{moved}");
+    assert!(moved.contains("references in links were not updated, because a change under review"), "{moved}");
+    assert!(call(web, ada, "memory_read", json!({ "path": "user/other" })).contains("[[user/mine]]"));
+    assert!(call(web, ada, "memory_read", json!({ "path": "links" })).contains("[[user/own]]"));
+    // Then the other way round: the rename waits for review without the reference in the author's own memory.
+    let moved = call(web, ada, "memory_move", json!({ "from": "deploy", "to": "howto/deploy" }));
+    assert!(moved.contains("is waiting for review"), "{moved}");
+    reviewed.accept();
+    assert!(call(web, ada, "memory_read", json!({ "path": "howto/deploy" })).contains("Never on Fridays."));
+    // A reviewer's rename updates everything.
+    let moved = call(web, rita, "memory_move", json!({ "from": "links", "to": "link" }));
+    assert_eq!(moved.lines().next().map(|line| line.contains("were not updated")), Some(false), "{moved}");
+    team.check_sequences();
+}
+
+/// A caller with several projects sees and decides about the proposals of all of them.
+#[test]
+fn proposals_of_several_projects_are_listed_and_decided_without_choosing_one() {
+    let Some(reviewed) = Reviewed::new() else { return };
+    let Reviewed { web, ada, rita, team, .. } = &reviewed;
+    team.database().add_project(TENANT, "bank", "backend").unwrap();
+    team.database().set_review(TENANT, "projects/bank", true).unwrap();
+    team.database().set_review(TENANT, "groups/backend", true).unwrap();
+    let propose = |project: &str, name: &str| {
+        let body = Some(json!({ "content": "A text.\n" }));
+        let (status, proposal) = rest(web, ada, "PUT", &format!("/v1/memories/{name}"), &[("Memdir-Project", project)], body);
+        assert_eq!(status, 202, "{proposal}");
+        proposal["id"].as_str().unwrap().to_owned()
+    };
+    let ids = [propose("shop", "first"), propose("bank", "second"), propose("bank", "team/third")];
+    let listed = reviewed.review(rita, &["list"]).replace(&format!("http://{}", web.address), "[URL]");
+    assert_snapshot!(listed, @"
+    [ID]      when              author  state  project  what
+    [ID]      [TIME]            ada     open            write team/third
+    [ID]      [TIME]            ada     open   bank     write second
+    [ID]      [TIME]            ada     open   shop     write first
+    -- stderr
+    note: 3 proposals are waiting for your decision; see one with: memdir review show ID --server [URL]
+    ");
+    for (id, what) in ids.iter().zip(["write first", "write second", "write team/third"]) {
+        assert!(reviewed.review(rita, &["show", id]).contains(&format!("change   {what}\n")));
+        assert_eq!(reviewed.review(rita, &["accept", id]).trim_end(), format!("accepted {id} ({what})"));
+    }
+    assert_eq!(reviewed.review(rita, &["list"]).trim_end(), "no proposals");
+    assert!(reviewed.review(rita, &["show", "zzzzzzzz"]).contains("proposal \"zzzzzzzz\" not found (status 404)"));
+    let (_, page) = rest(web, rita, "GET", "/v1/proposals?state=open", &[], None);
+    assert_eq!(page["projects"], json!(["bank", "shop"]));
+    team.check_sequences();
+}
+
+/// A change that waits while its tenant is removed is refused as the next request is, and not as if the database were down.
+#[test]
+fn a_change_in_flight_while_its_tenant_is_removed_is_refused() {
+    let Some(team) = TeamDatabase::new() else { return };
+    let ada = team.token("ada", MemberRole::Writer);
+    let home = Home::new();
+    let web = team.replica(&home, &[]);
+    let tables = ["projects", "tokens", "members", "groups", "people", "tenants"];
+    let removal: Vec<String> = tables.iter().map(|table| format!("delete from memdir.{table} where tenant = '{TENANT}'")).collect();
+    let removal = HeldLock::take_and_commit(&team.url, &removal.join("; "));
+    let (status, problem) = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| rest(&web, &ada, "PUT", "/v1/memories/late", &[], Some(json!({ "content": "Late.\n" }))));
+        wait_for_waiting_session(&team.url);
+        drop(removal);
+        asking.join().unwrap()
+    });
+    assert_eq!((status, &problem["type"]), (403, &json!("permission_error")), "{problem}");
+    assert_eq!(problem["detail"], "the change was not made: the person was removed");
+    assert_eq!(rest(&web, &ada, "GET", "/v1/memories", &[], None).0, 401);
 }
 
 /// Replaces the times of the REST API.

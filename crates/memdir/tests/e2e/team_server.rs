@@ -168,6 +168,15 @@ pub(crate) struct HeldLock {
 
 impl HeldLock {
     pub(crate) fn take(url: &str, sql: &str) -> HeldLock {
+        HeldLock::hold(url, sql, "rollback")
+    }
+
+    /// Runs statements in a transaction that is committed when the lock is dropped.
+    pub(crate) fn take_and_commit(url: &str, sql: &str) -> HeldLock {
+        HeldLock::hold(url, sql, "commit")
+    }
+
+    fn hold(url: &str, sql: &str, end: &'static str) -> HeldLock {
         let (url, sql) = (url.to_owned(), format!("begin; {sql}"));
         let (release, released) = oneshot::channel::<()>();
         let (locked, is_locked) = mpsc::channel();
@@ -179,7 +188,7 @@ impl HeldLock {
                 client.batch_execute(&sql).await.unwrap();
                 locked.send(()).unwrap();
                 let _ = released.await;
-                client.batch_execute("rollback").await.unwrap();
+                client.batch_execute(end).await.unwrap();
             });
         });
         is_locked.recv().unwrap();
@@ -207,6 +216,15 @@ pub(crate) fn wait_for_waiting_change(url: &str) {
     let sql = "select a.pid from pg_stat_activity a join pg_locks l on l.pid = a.pid
         where a.application_name = 'memdir' and a.wait_event_type = 'Lock'
           and l.relation = 'memdir.namespaces'::regclass and l.mode = 'RowShareLock' and l.granted";
+    while query(url, sql).is_empty() {
+        std::thread::yield_now();
+    }
+}
+
+/// Waits until a change of a replica waits for a lock of any kind.
+pub(crate) fn wait_for_waiting_session(url: &str) {
+    let sql = "select pid from pg_stat_activity
+        where datname = current_database() and application_name = 'memdir' and wait_event_type = 'Lock'";
     while query(url, sql).is_empty() {
         std::thread::yield_now();
     }

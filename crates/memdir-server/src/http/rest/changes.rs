@@ -101,11 +101,10 @@ impl RestOperation for UndoChange {
     fn run(call: &RestCall, _: NoQuery, body: UndoBody) -> Result<RestReply<UndoneObject>, Problem> {
         let target = body.change_id.map_or(UndoTarget::Mine, UndoTarget::Own);
         match call.once(&any_path(call)?, |memdir| Ok(memdir.undo(&target)?))? {
-            Once::Made(undone) => Ok(RestReply::ok(UndoneObject {
-                undone_change_id: undone.undone.id.to_string(),
-                change: (&undone.change).into(),
-                notes: undone.notes,
-            })),
+            Once::Made(undone) => {
+                let (undone_change_id, change) = (undone.undone.id.to_string(), (&undone.change).into());
+                Ok(RestReply::ok(UndoneObject { undone_change_id, change, notes: undone.notes }).replayed(undone.is_repeated))
+            }
             Once::Repeated(change) => {
                 let undone_change_id = change.undoes.as_ref().map(ToString::to_string).unwrap_or_default();
                 Ok(RestReply::ok(UndoneObject { undone_change_id, change: (&change).into(), notes: Vec::new() }).replayed(true))

@@ -130,7 +130,7 @@ fn header_parameter(header: RouteHeader) -> Value {
         ),
         RouteHeader::IdempotencyKey => (
             "Idempotency-Key",
-            "A key that makes retries idempotent: a repeated request returns the change made by the first request",
+            "A key that makes retries idempotent: a repeated request returns the change made by the first request. A team server keeps a key for at least 24 hours",
             json!({ "type": "string", "pattern": "^[!-~]{1,255}$" }),
         ),
         RouteHeader::LastEventId => ("Last-Event-ID", "The id of the last received event", json!({ "type": "string" })),

@@ -31,9 +31,10 @@ pub(crate) struct Problem {
     /// The suggested next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
-    /// Not a problem: the change is waiting for review as this proposal, with which the request is answered.
+    /// Not a problem: the change is waiting for review as this proposal, with which the request is answered; and whether an earlier request
+    /// with the same key proposed it.
     #[serde(skip)]
-    pub(crate) proposal: Option<String>,
+    pub(crate) proposal: Option<(String, bool)>,
 }
 
 impl Problem {
@@ -88,9 +89,9 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        if let Error::Proposed { id, .. } = &error {
+        if let Error::Proposed { id, is_repeated, .. } = &error {
             let problem = Problem::new(StatusCode::ACCEPTED, "proposed", error.to_string()).with_hint(error.hint());
-            return Problem { proposal: Some(id.clone()), ..problem };
+            return Problem { proposal: Some((id.clone(), *is_repeated)), ..problem };
         }
         let (status, kind) = match &error {
             Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => {
@@ -107,7 +108,7 @@ impl From<Error> for Problem {
             Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),
             Error::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
             Error::QuotaExceeded { .. } => (StatusCode::INSUFFICIENT_STORAGE, "quota_error"),
-            Error::ReadOnly { .. } | Error::NotReviewer => (StatusCode::FORBIDDEN, "permission_error"),
+            Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "permission_error"),
             Error::Busy { .. } => {
                 // The message names the directory.
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", "the memory is locked by another change");

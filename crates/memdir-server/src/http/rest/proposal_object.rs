@@ -75,6 +75,9 @@ struct ProposedMemory {
     /// What would change, as a unified diff. Absent in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+    /// What the lines of the diff do not show, such as bytes that are not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// Whether the memory was changed since, so that the proposal cannot be accepted. Absent in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_outdated: Option<bool>,
@@ -104,11 +107,13 @@ impl From<ProposalStateName> for ProposalState {
 
 impl From<&Proposal> for ProposalObject {
     fn from(proposal: &Proposal) -> Self {
-        let memories = proposal.files.iter().filter(|file| file.role == Role::Memory).map(|file| ProposedMemory {
+        let has_memories = proposal.files.iter().any(|file| file.role == Role::Memory);
+        let memories = proposal.files.iter().filter(|file| file.role == Role::Memory || !has_memories).map(|file| ProposedMemory {
             path: file.path.to_string(),
             memory_version_id: file.after.map(|version| version.to_string()),
             previous_memory_version_id: file.before.map(|version| version.to_string()),
             diff: None,
+            note: None,
             is_outdated: None,
         });
         let decision = proposal.decision.as_ref();
@@ -137,6 +142,7 @@ impl From<&ProposalReading> for ProposalObject {
         for memory in &mut object.memories {
             let found = reading.diffs.iter().find(|diff| diff.path.as_str() == memory.path);
             memory.diff = found.map(|found| found.diff.clone());
+            memory.note = found.and_then(|found| found.note.clone());
             memory.is_outdated = found.map(|found| found.is_outdated);
         }
         object

@@ -32,6 +32,9 @@ pub(super) struct ProposalPage {
     data: Vec<ProposalObject>,
     /// Whether there are older ones.
     has_more: bool,
+    /// Your projects, if you have several and the request selects none: list the proposals of each with `Memdir-Project`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    projects: Vec<String>,
 }
 
 pub(super) struct ListProposals;
@@ -56,7 +59,11 @@ impl RestOperation for ListProposals {
         let mut proposals = call.memdir.proposals(query.state.map(ProposalState::from), limit + 1)?;
         let has_more = proposals.len() > limit;
         proposals.truncate(limit);
-        Ok(RestReply::ok(ProposalPage { data: proposals.iter().map(ProposalObject::from).collect(), has_more }))
+        Ok(RestReply::ok(ProposalPage {
+            data: proposals.iter().map(ProposalObject::from).collect(),
+            has_more,
+            projects: call.projects.clone(),
+        }))
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) struct RestCall {
     /// The caller's space.
     pub(crate) memdir: Memdir,
     pub(crate) section: Option<PromptSection>,
+    /// The projects of which the caller has selected none.
+    pub(crate) projects: Vec<String>,
     /// The rest of the path, decoded.
     pub(crate) parameter: String,
     pub(crate) conditions: Conditions,
@@ -75,6 +77,7 @@ impl RestCall {
     pub(crate) fn once<T>(&self, path: &MemoryPath, change: impl FnOnce(&Memdir) -> Result<T, Problem>) -> Result<Once<T>, Problem> {
         let problem = match change(&self.memdir) {
             Ok(made) => return Ok(Once::Made(made)),
+            Err(problem) if problem.proposal.is_some() => return Err(problem),
             Err(problem) => problem,
         };
         // Whatever went wrong: if the change was made before, this is why.
@@ -173,7 +176,7 @@ fn run<O: RestOperation>(call: &RestCall, query: &str, body: &Bytes) -> Result<R
     let body: &[u8] = if O::ROUTE.method == Method::PUT || O::ROUTE.method == Method::POST { body } else { b"null" };
     let body = serde_json::from_slice(body).map_err(|error| Problem::invalid(format!("invalid body: {error}")))?;
     let RestReply { status, value, etag, is_replayed } = match O::run(call, query, body) {
-        Err(Problem { proposal: Some(id), .. }) => return proposed(call, &id),
+        Err(Problem { proposal: Some((id, is_repeated)), .. }) => return proposed(call, &id, is_repeated),
         reply => reply?,
     };
     let value = value.map(|value| serde_json::to_string(&value)).transpose();
@@ -182,11 +185,11 @@ fn run<O: RestOperation>(call: &RestCall, query: &str, body: &Bytes) -> Result<R
 }
 
 /// Answers a request whose change is waiting for review.
-fn proposed(call: &RestCall, id: &str) -> Result<RestReply<String>, Problem> {
+fn proposed(call: &RestCall, id: &str, is_repeated: bool) -> Result<RestReply<String>, Problem> {
     let reading = call.memdir.proposal(id)?;
     let value = serde_json::to_string(&ProposalObject::from(&reading.proposal));
     let value = value.map_err(|error| Problem::from_status(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    Ok(RestReply::new(StatusCode::ACCEPTED, value))
+    Ok(RestReply::new(StatusCode::ACCEPTED, value).replayed(is_repeated))
 }
 
 fn schemas<O: RestOperation>(generator: &mut SchemaGenerator) -> RouteSchemas {

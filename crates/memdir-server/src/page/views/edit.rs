@@ -132,7 +132,7 @@ fn preview(context: &ViewContext<'_>, draft: &Draft<'_>) -> Markup {
             @if let Some(path) = &path { article.text { (memory::render_text(context, &parsed, path)) } (memory::fields(&parsed)) (validity::section(context, &parsed, path, None)) }
             @if let (Some(path), Some(text)) = (&path, now.as_ref().and_then(|stored| text_of(stored).ok())) {
                 h2 { "Changes" }
-                (lines::diff(&diff::unified(path, &text.replace("\r\n", "\n"), draft.text)))
+                (lines::diff(&diff::unified(path, text.replace("\r\n", "\n"), draft.text)))
             }
         }
     }

@@ -1,55 +1,74 @@
 //! The review queue: changes that are waiting for a decision, with their diffs and the buttons that decide.
 
 use crate::page::{
-    layout, lines,
+    layout,
+    lines::{self, DiffLines},
     params::Params,
     reply::{Page, Reply, ViewContext},
 };
 use maud::{Markup, html};
-use memdir_core::{Proposal, ProposalReading, ProposalState, Result, internal::operations::undo};
+use memdir_core::{
+    Proposal, ProposalReading, ProposalState, ProposedDiff, Result,
+    internal::{base::visible::visible, operations::undo},
+};
+use std::ops::Range;
 
-/// Proposals of one kind on the page.
-const MOST: usize = 100;
-/// Memories of one proposal whose diffs are shown.
-const MAX_FILES: usize = 50;
+/// Proposals on one page.
+const PER_PAGE: usize = 100;
+/// The heading of a memory takes the room of this many lines of its diff.
+const HEADING_LINES: usize = 10;
 /// The longest reason, in characters.
 const REASON_CHARS: usize = 1_000;
 
-/// Shows the open proposals, and those that were decided lately.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+/// Shows the open proposals, then those that were decided.
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
     let memdir = &context.space.memdir;
-    let open = memdir.proposals(Some(ProposalState::Open), MOST)?;
-    let decided: Vec<Proposal> =
-        memdir.proposals(None, 2 * MOST)?.into_iter().filter(|proposal| proposal.state != ProposalState::Open).take(MOST).collect();
+    let number = query.number("page");
+    let open = memdir.proposals(Some(ProposalState::Open), 0)?;
     let (to_decide, own): (Vec<&Proposal>, Vec<&Proposal>) = open.iter().partition(|proposal| proposal.can_decide);
+    // As many as this page can have, and one more; an open one may have been decided since.
+    let all = memdir.proposals(None, open.len() + number * PER_PAGE + 1)?;
+    let decided = all.iter().filter(|proposal| proposal.state != ProposalState::Open);
+    let has_none = to_decide.is_empty();
+    let kinds = [("Waiting for your decision", to_decide), ("Your proposals", own), ("Decided proposals", decided.collect())];
+    let count: usize = kinds.iter().map(|(_, proposals)| proposals.len()).sum();
+    // The pages go through all kinds, one after the other.
+    let mut skipped = (number - 1) * PER_PAGE;
+    let mut room = PER_PAGE;
+    let mut sections = Vec::new();
+    for (title, proposals) in &kinds {
+        let start = skipped.min(proposals.len());
+        let end = (start + room).min(proposals.len());
+        skipped -= start;
+        room -= end - start;
+        sections.push((title, proposals.len(), &proposals[start..end]));
+    }
     let body = html! {
         h1 { "Review" }
-        h2 { "Waiting for your decision" }
-        @if to_decide.is_empty() { p { "Nothing is waiting for your decision." } }
-        (proposal_list(context, &to_decide))
-        @if !own.is_empty() {
-            h2 { "Your proposals" }
-            (proposal_list(context, &own))
+        @if has_none && number == 1 {
+            h2 { "Waiting for your decision" }
+            p { "Nothing is waiting for your decision." }
         }
-        @if !decided.is_empty() {
-            h2 { "Decided proposals" }
-            (proposal_list(context, &decided.iter().collect::<Vec<_>>()))
+        @for (title, count, proposals) in sections {
+            @if !proposals.is_empty() {
+                h2 { (title) @if count > proposals.len() && *title != "Decided proposals" { " (" (count) ")" } }
+                (proposal_list(context, proposals))
+            }
         }
+        (layout::pages(&context.url("/review?"), number, count > number * PER_PAGE))
     };
     Ok(Page::reply("Review", "/review", body))
 }
 
 fn proposal_list(context: &ViewContext<'_>, proposals: &[&Proposal]) -> Markup {
     html! {
-        @if !proposals.is_empty() {
-            ol.changes {
-                @for proposal in proposals {
-                    li data-row { div {
-                        a.name href=(context.url(&format!("/review/{}", proposal.id))) { (undo::describe_infinitive(&proposal.to_change())) }
-                        @if proposal.state != ProposalState::Open { span.tag { (proposal.state.name()) } }
-                        (byline(context, proposal))
-                    } }
-                }
+        ol.changes {
+            @for proposal in proposals {
+                li data-row { div {
+                    a.name href=(context.url(&format!("/review/{}", proposal.id))) { (undo::describe_infinitive(&proposal.to_change())) }
+                    @if proposal.state != ProposalState::Open { span.tag { (proposal.state.name()) } }
+                    (byline(context, proposal))
+                } }
             }
         }
     }
@@ -61,16 +80,20 @@ fn byline(context: &ViewContext<'_>, proposal: &Proposal) -> Markup {
             (proposal.author.name) " · " (layout::when(context, proposal.at)) " · " code { (proposal.id.to_string()) }
             @if let Some(decision) = &proposal.decision {
                 " · " (proposal.state.name()) " by " (decision.by)
-                @if let Some(reason) = &decision.reason { ": " (reason) }
+                @if let Some(reason) = &decision.reason { ": " (visible(reason)) }
             }
         }
     }
 }
 
-/// Shows one proposal with its diffs.
-pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params) -> Result<Reply> {
+/// Shows one proposal with its diffs. Long ones have several pages, and a proposal is accepted on the last of them.
+pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
     let ProposalReading { proposal, what, diffs } = context.space.memdir.proposal(id)?;
     let is_outdated = diffs.iter().any(|diff| diff.is_outdated);
+    let is_complete = diffs.iter().all(|diff| diff.is_complete);
+    let pages = DiffPages::new(&diffs);
+    let number = query.number("page").min(pages.count());
+    let is_last = number == pages.count();
     let body = html! {
         h1 { (what) }
         (byline(context, &proposal))
@@ -83,16 +106,22 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
                 @if proposal.can_decide { "Reject it, or make the change yourself." } @else { "Withdraw it and make the change again." }
             }
         }
-        @for diff in diffs.iter().take(MAX_FILES) {
+        @for (diff, lines, shown) in pages.page(number) {
             section {
                 h2 { (diff.path.name()) @if diff.is_outdated { span.tag { "changed" } } }
-                @if diff.diff.is_empty() { p.quiet { "The proposed text is no longer stored." } } @else { (lines::diff(&diff.diff)) }
+                @if let Some(note) = &diff.note { p.quiet { "Note: " (note) } }
+                @if !shown.is_empty() { (lines.render(shown)) }
             }
         }
-        @if diffs.len() > MAX_FILES { p.quiet { (layout::counted(diffs.len() - MAX_FILES, "more memory.", "more memories.")) } }
+        @if pages.count() > 1 {
+            p.quiet { "Part " (number) " of " (pages.count()) " of the differences." }
+            (layout::pages(&context.url(&format!("/review/{}?", proposal.id)), number, !is_last))
+        }
         @if proposal.can_decide {
+            @if !is_complete { p { "This proposal cannot be accepted here, because a text of it is no longer stored." } }
+            @else if !is_last { p { "To accept this proposal, read the last part of its differences." } }
             (decision_form(context, &proposal, &html! {
-                @if !is_outdated { button type="submit" name="decision" value="accept" { "Accept" } }
+                @if !is_outdated && is_complete && is_last { button type="submit" name="decision" value="accept" { "Accept" } }
                 label { "Reason " input name="reason" maxlength=(REASON_CHARS) autocomplete="off"; }
                 button type="submit" name="decision" value="reject" { "Reject" }
             }))
@@ -102,6 +131,46 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, _: &Params)
         }
     };
     Ok(Page::reply(what.clone(), "/review", body))
+}
+
+/// The diffs of a proposal on pages of limited length.
+struct DiffPages<'a> {
+    diffs: Vec<(&'a ProposedDiff, DiffLines)>,
+    /// For each page, the lines of each diff on it.
+    pages: Vec<Vec<(usize, Range<usize>)>>,
+}
+
+impl<'a> DiffPages<'a> {
+    fn new(diffs: &'a [ProposedDiff]) -> Self {
+        let diffs: Vec<_> = diffs.iter().map(|diff| (diff, DiffLines::new(&diff.diff))).collect();
+        let (mut pages, mut page, mut room) = (Vec::new(), Vec::new(), lines::MAX_DIFF_LINES);
+        for (at, (_, lines)) in diffs.iter().enumerate() {
+            let mut start = 0;
+            loop {
+                if room <= HEADING_LINES {
+                    pages.push(std::mem::take(&mut page));
+                    room = lines::MAX_DIFF_LINES;
+                }
+                let end = lines.count().min(start + room - HEADING_LINES);
+                page.push((at, start..end));
+                room -= HEADING_LINES + (end - start);
+                start = end;
+                if end == lines.count() {
+                    break;
+                }
+            }
+        }
+        pages.push(page);
+        DiffPages { diffs, pages }
+    }
+
+    fn count(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn page(&self, number: usize) -> impl Iterator<Item = (&ProposedDiff, &DiffLines, Range<usize>)> {
+        self.pages[number - 1].iter().map(|(at, shown)| (self.diffs[*at].0, &self.diffs[*at].1, shown.clone()))
+    }
 }
 
 fn decision_form(context: &ViewContext<'_>, proposal: &Proposal, buttons: &Markup) -> Markup {

@@ -1,11 +1,12 @@
-//! What a terminal may be sent: text whose control characters are shown instead of obeyed. Memories, names and titles come from
-//! cloned repositories, imports and other programs, and a terminal obeys escape sequences wherever they come from. Pure.
+//! What a terminal or a page may be sent: text whose control characters are shown instead of obeyed. Memories, names and titles come from
+//! cloned repositories, imports and other programs. A terminal obeys escape sequences wherever they come from, and both reorder text as
+//! bidirectional characters say. Pure.
 
 use std::{borrow::Cow, fmt::Write as _};
 
 /// Shows every character that would control the terminal or hide or reorder text: `^[` for a C0 control character as `cat -v` does,
 /// `<U+202E>` for others. Line feeds, tabs and CR LF stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     replace(text, |c, out| {
         let _ = match c {
             '\0'..='\u{1f}' | '\u{7f}' => write!(out, "^{}", char::from(c as u8 ^ 0x40)),
@@ -15,17 +16,32 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Shows the same characters in a cell of a table, and line feeds and tabs too.
-pub(crate) fn visible_cell(text: &str) -> String {
+pub fn visible_cell(text: &str) -> String {
     visible(text).replace("\r\n", "^M^J").replace('\n', "^J").replace('\t', "^I")
 }
 
 /// Escapes the same characters in JSON text, where they can only occur inside of strings. The value stays the same.
-pub(crate) fn visible_json(json: &str) -> Cow<'_, str> {
+pub fn visible_json(json: &str) -> Cow<'_, str> {
     replace(json, |c, out| {
         for unit in c.encode_utf16(&mut [0; 2]) {
             let _ = write!(out, "\\u{unit:04x}");
         }
     })
+}
+
+/// Decodes a text and shows the bytes that are not valid UTF-8 in hexadecimal, as in `<0xE9>`.
+pub fn visible_bytes(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(bytes.len() + 16);
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(out, "<0x{byte:02X}>");
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn replace(text: &str, show: impl Fn(char, &mut String)) -> Cow<'_, str> {
@@ -76,6 +92,7 @@ mod tests {
         ] {
             assert_eq!(visible(text), shown);
         }
+        assert_eq!(visible_bytes(b"caf\xe9 \xe2\x82 ok\n"), "caf<0xE9> <0xE2><0x82> ok\n");
         assert_eq!(visible_cell("a\nb\tc\r\nd"), "a^Jb^Ic^M^Jd");
         assert_eq!(visible_json("{\"a\": \"\u{9b}\u{202e}\u{e0041}é\"}"), r#"{"a": "\u009b\u202e\udb40\udc41é"}"#);
     }
