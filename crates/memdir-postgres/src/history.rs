@@ -177,6 +177,7 @@ pub(crate) async fn text_at(client: &Object, space: &Space, path: &MemoryPath, w
         found.insert(row.try_get("path")?, row.try_get("bytes")?);
     }
     if let Some((name, bytes)) = names.iter().find_map(|name| Some((name, found.remove(name)?))) {
+        let name = name.strip_suffix(".md").unwrap_or(name);
         let why = || format!("version {} of {name} was forgotten and cannot be restored", wanted.short());
         return bytes.map(Some).ok_or_else(|| Error::no_change(why()).into());
     }

@@ -71,7 +71,7 @@ fn a_root_that_became_a_link_is_refused_at_every_use() {
         let why = if fixed {
             "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the link target, restart memdir"
+            "the path was a directory when memdir opened it; to use the link target, restart memdir"
         };
         let refusal = format!("{replaced:?} is a symbolic link: {why}");
         assert_eq!(store.get(&path("a")).unwrap_err().to_string(), refusal);

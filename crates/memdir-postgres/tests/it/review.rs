@@ -208,7 +208,7 @@ fn a_proposal_whose_text_is_gone_deletes_nothing() {
     query(&test.url, &format!("update memdir.proposals set bytes = null where proposal = '{id}'")).unwrap();
     let reading = rita.proposal(&id).unwrap();
     assert_eq!((reading.diffs[0].is_complete, reading.diffs[0].note.as_deref()), (false, Some("the text is no longer stored")));
-    assert_eq!(why(rita.accept_proposal(&id)), "the proposed text of \"deploy\": it is no longer stored; reject the proposal");
+    assert_eq!(why(rita.accept_proposal(&id)), "the proposed text of \"deploy\" is no longer stored; reject the proposal");
     assert_eq!(read(&rita, "deploy").as_deref(), Some("Never on Fridays.\n"));
     rita.reject_proposal(&id, None).unwrap();
 }

@@ -337,8 +337,8 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     // Each of them may fail, too.
     for (host, script, why) in [
         ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex ended with status 1: stream error: no credit"),
-        ("codex", "echo 'I would archive the empty note.'", "it is not a JSON list of operations"),
-        ("gemini", "echo '{\"response\":\"no\"}'", "it is not a JSON list of operations"),
+        ("codex", "echo 'I would archive the empty note.'", "expected a JSON list such as"),
+        ("gemini", "echo '{\"response\":\"no\"}'", "expected a JSON list such as"),
     ] {
         fake_program(&home, host, script);
         let output = with_host(&home, host, &["--yes"]);

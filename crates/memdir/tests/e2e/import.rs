@@ -154,8 +154,8 @@ fn frontmatter_is_part_of_the_text() {
         fs::write(home.path("a.md"), text).unwrap();
         home.run(&["import", home.path("a.md").to_str().unwrap(), "--dry-run"])
     };
-    assert!(import("Text.\n").contains("would import 0 memories, 1 duplicate"), "{}", import("Text.\n"));
-    assert!(import("---\ndescription: One\n---\nText.\n").contains("would import 0 memories, 1 duplicate"));
+    assert!(import("Text.\n").contains("would import 0 memories; 1 duplicate"), "{}", import("Text.\n"));
+    assert!(import("---\ndescription: One\n---\nText.\n").contains("would import 0 memories; 1 duplicate"));
     let told = import("---\ndescription: Two\n---\nText.\n");
     assert!(told.contains("add     a-2") && told.contains("same text as a"), "{told}");
 }

@@ -81,7 +81,7 @@ fn a_memory_cannot_get_a_secret_as_name_but_can_lose_one() {
     home.ok(&["write", "a", "A."]);
     assert_snapshot!(home.run(&["rename", "a", &secret]), @"
     -- stderr
-    error: name looks like a secret (github-token)
+    error: name looks like a secret (github-token); use another name
     -- exit 2
     ");
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);

@@ -89,7 +89,7 @@ impl Root {
         let why = if self.links.fixed {
             "links are not followed in a repository's memories; replace it with a directory"
         } else {
-            "it was a directory when memdir opened it; to use the link target, restart memdir"
+            "the path was a directory when memdir opened it; to use the link target, restart memdir"
         };
         Error::Unavailable { what: format!("{link:?} is a symbolic link"), why: why.into() }
     }

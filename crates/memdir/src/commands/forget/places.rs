@@ -310,7 +310,7 @@ impl<'a> ForgetPlaces<'a> {
                 Owner::Derived | Owner::State | Owner::Other => false,
             };
             if has {
-                let why = if *owner == Owner::Journal { "; memdir does not change the directory names in the history" } else { "" };
+                let why = if *owner == Owner::Journal { ": memdir does not change directory names in the history" } else { "" };
                 remaining.push(format!("{}{why}", file.display()));
             }
         }
