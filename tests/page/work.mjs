@@ -92,7 +92,7 @@ await story(async (browser) => {
   // What a memory mentions is gone: it is not verified without a second decision.
   mkdirSync("src");
   await page.goto(`${base}/m/people`);
-  assert.match(await page.textContent("aside ul.findings"), /src\/gone\.rs no longer exists/);
+  assert.match(await page.textContent("aside ul.findings"), /src\/gone\.rs does not exist/);
   await answered(page, () => page.click("button:text-is('Verify')"));
   assert.match(await page.textContent("ul.findings"), /src\/gone\.rs/);
   await check(page, "not verified");

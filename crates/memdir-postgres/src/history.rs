@@ -9,7 +9,8 @@ use crate::{
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Actor, Change, ChangeFilter, ChangeId, Error, FileChange, MemoryPath, Role, Stamp, Version, internal::store::JournalSize,
+    Actor, Change, ChangeFilter, ChangeId, Error, FileChange, MemoryPath, Role, Stamp, Version,
+    internal::{base::path::strip_md, store::JournalSize},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -177,8 +178,7 @@ pub(crate) async fn text_at(client: &Object, space: &Space, path: &MemoryPath, w
         found.insert(row.try_get("path")?, row.try_get("bytes")?);
     }
     if let Some((name, bytes)) = names.iter().find_map(|name| Some((name, found.remove(name)?))) {
-        let name = name.strip_suffix(".md").unwrap_or(name);
-        let why = || format!("version {} of {name} was forgotten and cannot be restored", wanted.short());
+        let why = || format!("version {} of {} was forgotten and cannot be restored", wanted.short(), strip_md(name));
         return bytes.map(Some).ok_or_else(|| Error::no_change(why()).into());
     }
     let now = get_many(client, space, std::slice::from_ref(path)).await?;

@@ -123,7 +123,7 @@ pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &Mem
     for (named, there) in references(store, look.map(ProjectLookup::project), holder, text)? {
         match (named.what, there) {
             (MentionKind::Memory, Some(false)) => out.push(format!("[[{}]], which is not a memory", named.text)),
-            (_, Some(false)) => out.push(format!("{}, which no longer exists", named.text)),
+            (_, Some(false)) => out.push(format!("{}, which does not exist", named.text)),
             _ => {}
         }
     }

@@ -233,7 +233,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
         (Some(Outdated::Superseded), _) => out.push_str("[superseded by another memory]\n"),
         (None, _) => {}
     }
-    let gone = candidate.gone.iter().map(|gone| format!("{gone}, which no longer exists"));
+    let gone = candidate.gone.iter().map(|gone| format!("{gone}, which does not exist"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();
     for name in names.iter().take(notes) {
         out.push_str(&format!("[mentions {}]\n", frame::neutral(&secrets::redact(name))));

@@ -1,4 +1,4 @@
-//! Which memories rank behind others, and which are replaced by their successors, as the files are now.
+//! Which memories are outdated, and which are replaced by their successors, as the files are now.
 
 use super::{
     fuse::Standing,

@@ -122,7 +122,7 @@ fn every_fault_is_found_with_its_place() {
     untyped.md Type: no type; set it to user, feedback, project or reference
     untyped.md:1 RelativeDate: "yesterday" is a relative date; write an absolute date
     untyped.md:3 RepeatsInstructions: repeats text from AGENTS.md; keep it in one place
-    untyped.md:5 Gone: mentions src/gone.rs, which no longer exists
+    untyped.md:5 Gone: mentions src/gone.rs, which does not exist
     "#);
     assert!(checked.is_wrong());
     assert_eq!(checked.files, 10);

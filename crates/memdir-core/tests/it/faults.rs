@@ -376,7 +376,9 @@ fn a_journal_that_cannot_be_read_leaves_the_change_open() {
     symlink(&journal, &journal).unwrap();
     let error = open_memdir(&work, "project").write(&Write::create(path("next"), "next")).unwrap_err().to_string();
     assert!(
-        error.starts_with("cannot finish an interrupted change to several mounts: the journal of another of its mounts cannot be read ("),
+        error.starts_with(
+            "cannot finish an interrupted change to several mounts: cannot read the journal of another mount of that change ("
+        ),
         "{error}"
     );
     assert!(!work.join("project/next.md").exists());

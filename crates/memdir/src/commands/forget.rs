@@ -191,7 +191,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
         }
     }
     if found.versions > 0 {
-        lines.push(format!("history  {}", counted(found.versions as u64, "recorded text or name", "recorded texts or names")));
+        lines.push(format!("history  {}", counted(found.versions as u64, "version or name", "versions or names")));
     }
     for chat in &found.chats {
         lines.push(format!("conversation {}  {}", chat.name, counted(chat.turns, "turn", "turns")));
@@ -240,7 +240,7 @@ fn summary(receipt: &Receipt) -> String {
     let parts = [
         (receipt.redacted as u64, "memory file redacted", "memory files redacted"),
         (receipt.removed as u64, "memory removed", "memories removed"),
-        (receipt.versions as u64, "recorded text or name removed", "recorded texts or names removed"),
+        (receipt.versions as u64, "version or name removed", "versions or names removed"),
         (receipt.turns, "turn removed", "turns removed"),
         (receipt.chats as u64, "conversation removed", "conversations removed"),
         (receipt.state_files as u64, "other file changed or removed", "other files changed or removed"),

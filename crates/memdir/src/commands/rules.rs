@@ -178,9 +178,9 @@ pub(super) fn state(rule: &RuleRow) -> String {
         (Some(Decision::Rejected), ..) => "rejected".to_owned(),
         (None, true, _) => "changed since you accepted it".to_owned(),
         (None, false, RuleOrigin::Own) => String::new(),
-        (None, false, RuleOrigin::Repository) => "not accepted (from the repository)".to_owned(),
-        (None, false, RuleOrigin::Import) => "not accepted (from an import)".to_owned(),
-        (None, false, RuleOrigin::Pull) => "not accepted (from a git pull)".to_owned(),
+        (None, false, RuleOrigin::Repository) => "not yet accepted (from the repository)".to_owned(),
+        (None, false, RuleOrigin::Import) => "not yet accepted (from an import)".to_owned(),
+        (None, false, RuleOrigin::Pull) => "not yet accepted (from a git pull)".to_owned(),
     }
 }
 

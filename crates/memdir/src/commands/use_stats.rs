@@ -107,7 +107,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
     let dead = &stats.dead_weight;
     if dead.memories > 0 {
         printer.line(format!(
-            "dead weight: {} listed {MIN_LISTED} times or more and never used; the lines cost {} tokens in every conversation",
+            "dead weight: {} listed {MIN_LISTED} times or more and never used, at a cost of {} tokens in every conversation",
             counted(dead.memories as u64, "memory was", "memories were"),
             dead.tokens
         ))?;

@@ -131,7 +131,7 @@ pub(crate) const KEYS: &[Key] = &[
         "oauth",
         "table",
         "none",
-        "The identity provider whose access tokens the HTTP server accepts. Changes take effect when the server is restarted, except for those of `oauth.groups`.",
+        "The identity provider whose access tokens the HTTP server accepts. Changes require a server restart, except changes to `oauth.groups`, which take effect at once.",
     ),
     key(
         "oauth.issuer",

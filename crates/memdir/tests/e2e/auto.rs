@@ -330,7 +330,7 @@ fn a_recall_reports_missing_links_and_symbols() {
         notes,
         [
             "[mentions [[nolink]], which is not a memory]",
-            "[mentions old.md, which no longer exists]",
+            "[mentions old.md, which does not exist]",
             "[mentions open_db, which does not occur in any tracked file]"
         ]
     );

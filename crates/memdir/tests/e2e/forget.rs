@@ -85,7 +85,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
       4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
     [HOME]/home/projects/other-[HASH]/visit.md  1 line
       1: On the way to Maple Street 12 there is a bakery.
-    history  13 recorded texts or names
+    history  13 versions or names
     conversation claude-code/1af7fc5e-8455  1 turn
       I live in maple street 12.
     [HOME]/home/cues/x.jsonl
@@ -126,7 +126,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
       4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
     [HOME]/home/projects/other-[HASH]/visit.md  1 line
       1: On the way to Maple Street 12 there is a bakery.
-    history  13 recorded texts or names
+    history  13 versions or names
     conversation claude-code/1af7fc5e-8455  1 turn
       I live in maple street 12.
     [HOME]/home/cues/x.jsonl
@@ -134,7 +134,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
     search indexes, vectors and caches  removed; rebuilt when needed
-    forgot: 8 memory files redacted, 13 recorded texts or names removed, 1 turn removed, 4 other files changed or removed
+    forgot: 8 memory files redacted, 13 versions or names removed, 1 turn removed, 4 other files changed or removed
     verified: the words are gone (read [N] files again, ran 2 searches)
     receipt: [HOME]/home/forgotten/[TIME].json
     -- stderr

@@ -597,7 +597,7 @@ fn rules_of_a_repository_hold_three_actions_and_are_data() {
     "#);
     let effects = ["cargo test", "npm test", "go test", "ls", "make all"].map(|line| tried(&home, "s", line));
     assert_eq!(effects, ["deny", "deny", "tell", "tell", "tell"]);
-    assert!(home.run_bare(&["rules"]).contains("not accepted (from the repository)"));
+    assert!(home.run_bare(&["rules"]).contains("not yet accepted (from the repository)"));
     accept(&home, "accept", "team/go");
     let denied = hook(&home, "claude-code", "before-tool", &command(&home, "s", "go test"));
     assert!(effect(&denied) == "deny" && !denied.to_string().contains("other people write this too"), "{denied}");
@@ -643,7 +643,7 @@ fn imported_rules_hold_three_actions() {
     let imported = home.run_bare(&["import", "incoming"]);
     assert!(imported.contains("4"), "{imported}");
     assert_eq!(["make", "cargo", "npm", "go"].map(|line| tried(&home, "s", line)), ["deny", "deny", "deny", "tell"]);
-    assert!(home.run_bare(&["rules"]).contains("not accepted (from an import)"));
+    assert!(home.run_bare(&["rules"]).contains("not yet accepted (from an import)"));
     assert!(home.bare(&["rename", "go", "mine/go"]).output().unwrap().status.success());
     assert_eq!(["make", "cargo", "npm", "go"].map(|line| tried(&home, "t", line)), ["deny", "deny", "deny", "tell"], "after a rename");
 }

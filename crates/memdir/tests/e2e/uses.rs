@@ -172,7 +172,7 @@ fn uses_are_counted_by_hooks_the_server_and_agents_in_a_shell() {
     notes/ferry  10      1         1      2     1      -      -         -         17           today
     push         10      -         -      -     -      1      -         1         11           today
     dusty        10      -         -      -     -      -      -         -         11           never (dead weight)
-    dead weight: 1 memory was listed 10 times or more and never used; the lines cost 11 tokens in every conversation
+    dead weight: 1 memory was listed 10 times or more and never used, at a cost of 11 tokens in every conversation
     counted since [DATE]
     ");
     assert_snapshot!(home.run_bare(&["rules"]), @"push  hold  command git push*  fired 1, followed 0, violated 1");

@@ -100,7 +100,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     // Paths in the tripwires of the frontmatter are checked with the tripwires.
     let in_body = |named: &verify::Mention| named.line >= memory.body_first_line();
     for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {
-        add(Some(gone.line), CheckRule::Gone, format!("mentions {}, which no longer exists", gone.text));
+        add(Some(gone.line), CheckRule::Gone, format!("mentions {}, which does not exist", gone.text));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Finds memories that say the same. Identical texts are found by their hash; others by minhash over pairs of words, or by the cosine of
+//! Finds duplicates and near duplicates for `memdir dream`: memories that say the same. Identical texts are found by their hash; others by minhash over pairs of words, or by the cosine of
 //! their vectors. Two texts with different facts on both sides are never merged, however alike they are.
 
 use super::{
@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 const MIN_COMMON: f64 = 0.6;
 /// Minimum share of the shorter text's words that a longer one with more facts contains.
 const MIN_CONTAINED: f64 = 0.8;
+/// Minimum share of common words of two such texts.
+const MIN_COMMON_CONTAINED: f64 = 0.4;
 /// Fewer content words are a heading or a template, not a statement.
 const MIN_WORDS: usize = 5;
 /// Bands and rows of the minhash: texts with half of their pairs in common meet in a band with 94 %.
@@ -158,7 +160,7 @@ fn say_the_same(a: &MaterialFile, b: &MaterialFile) -> bool {
     let all = (x.words.len() + y.words.len()) as f64 - shared;
     let smaller = x.words.len().min(y.words.len()) as f64;
     let same_facts = x.facts.len() == y.facts.len();
-    one_sided && ((same_facts && shared / all >= MIN_COMMON) || (shared / smaller >= MIN_CONTAINED && shared / all >= 0.4))
+    one_sided && ((same_facts && shared / all >= MIN_COMMON) || (shared / smaller >= MIN_CONTAINED && shared / all >= MIN_COMMON_CONTAINED))
 }
 
 /// Words that name alternatives: memories that differ in them are about two things.

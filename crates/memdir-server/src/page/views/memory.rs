@@ -173,9 +173,8 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
         })
         .collect();
     if let Some(look) = &look {
-        found.extend(
-            verify::gone(look, &reading.content).iter().map(|named| format!("line {}: {} no longer exists", named.line, named.text)),
-        );
+        found
+            .extend(verify::gone(look, &reading.content).iter().map(|named| format!("line {}: {} does not exist", named.line, named.text)));
     }
     found.extend(verify::missing(context.space.memdir.store(), look.as_ref(), &reading.path, &reading.content)?);
     Ok(html! {
@@ -280,7 +279,7 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
     let body = html! {
         (layout::breadcrumbs(context, &verified.name))
         h1 { "Not verified: " (verified.name) }
-        p { "This memory mentions things that no longer exist:" }
+        p { "This memory mentions things that do not exist:" }
         ul.findings { @for gone in &verified.gone { li { "line " (gone.line) ": " (secrets::redact(&gone.text)) } } }
         div.actions {
             a.button href=(context.url(&format!("/edit/{}", encode(&verified.name)))) data-key="e" { "Edit" }

@@ -72,7 +72,7 @@ impl FoundPlaces {
             })
         });
         let mut all: Vec<String> = memories.collect();
-        let recorded = || counted(self.versions as u64, "recorded text or name", "recorded texts or names");
+        let recorded = || counted(self.versions as u64, "version or name", "versions or names");
         all.extend((self.versions > 0).then(|| format!("{} in the history", recorded())));
         all.extend(self.chats.iter().map(|chat| format!("conversation {}", chat.name)));
         all.extend(self.state_files.iter().chain(&self.removed_files).map(|file| file.display().to_string()));
