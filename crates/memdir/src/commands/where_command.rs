@@ -77,10 +77,10 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
     }
     match (scope.project.kind, settings.config.worktrees) {
         (ProjectKind::Worktree, Worktrees::Shared) => {
-            out.push("`memdir config set worktrees separate` gives each worktree a memory of its own".into())
+            out.push("`memdir config set worktrees separate` gives each worktree a memory of its own".into());
         }
         (ProjectKind::Worktree, Worktrees::Separate) => {
-            out.push("`memdir config set worktrees shared` lets all worktrees of a repository share one memory".into())
+            out.push("`memdir config set worktrees shared` lets all worktrees of a repository share one memory".into());
         }
         (ProjectKind::Directory, _) => out.push("`git init` creates a repository, whose directories share one memory".into()),
         _ => {}

@@ -144,7 +144,7 @@ fn without_overlaps(operations: Vec<DreamOperation>) -> (Vec<DreamOperation>, Ve
         let owned = operation.files().find(|file| taken.contains(*file)).cloned();
         match owned {
             Some(file) => {
-                left_out.push(LeftOut { operation: operation.title(), why: format!("an earlier operation already changes {file}") })
+                left_out.push(LeftOut { operation: operation.title(), why: format!("an earlier operation already changes {file}") });
             }
             None => {
                 taken.extend(operation.files().cloned());

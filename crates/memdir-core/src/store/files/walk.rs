@@ -203,7 +203,7 @@ impl Walker<'_> {
     fn refused(&mut self, rel: &[u8], error: Error) {
         match error {
             Error::BadPath { why, .. } if why == NOT_REGULAR => {
-                self.problem(rel, "is a symbolic link to something other than a regular file")
+                self.problem(rel, "is a symbolic link to something other than a regular file");
             }
             Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {
                 Some(why) => self.problem(rel, why),
