@@ -255,7 +255,7 @@ fn shortened(line: &OwnLine<'_>) -> Option<(DreamOperation, usize)> {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
         why: format!(
-            "the entrypoint is more than {ENTRYPOINT_WARN_PERCENT}% full, and the description of {} has {} characters",
+            "the entrypoint is more than {ENTRYPOINT_WARN_PERCENT}% full; the description of {} has {} characters and is shortened",
             file.name(),
             description.chars().count()
         ),
