@@ -45,9 +45,9 @@ impl ChatArchive {
         let chat = self.find(name)?;
         if !(1..=chat.parts).contains(&part) {
             let existing = match chat.parts {
-                0 => format!("it has no numbered parts; use {name:?}"),
-                1 => "its only numbered part is 1".to_owned(),
-                last => format!("its numbered parts are 1 to {last}"),
+                0 => format!("the conversation has no numbered parts; use {name:?}"),
+                1 => "the conversation has only part 1".to_owned(),
+                last => format!("the conversation has parts 1 to {last}"),
             };
             let why = format!("part {part} of {name:?} not found; {existing}");
             return Err(Error::bad_input("session", why));

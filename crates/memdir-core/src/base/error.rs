@@ -386,7 +386,10 @@ impl Error {
             Error::Changed { path, found: None, .. } => format!("list its earlier versions with: memdir history {}", path.name()),
             Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
             Error::Conflict { path, .. } => {
-                format!("undo the newer changes first, or restore a version; list both with: memdir history {}", path.name())
+                format!(
+                    "undo the newer changes first, or restore a version; list changes and versions with: memdir history {}",
+                    path.name()
+                )
             }
             Error::NoChange { why } if why.starts_with("candidate ") => "list the open candidates with: memdir inbox".into(),
             Error::NoChange { .. } => "list changes and versions with: memdir history".into(),

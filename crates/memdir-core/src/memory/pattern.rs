@@ -90,7 +90,7 @@ impl<'t> PatternSearch<'t> {
         }
         if self.matches > HARD_MATCHES {
             let why = format!(
-                "the regular expression needs backtracking, as for look-around or a backreference, and matches more than {HARD_MATCHES} times; make it more specific"
+                "the regular expression needs backtracking, for example for look-around or a backreference, and matches more than {HARD_MATCHES} times; make it more specific"
             );
             return Err(Error::BadEdit { why });
         }

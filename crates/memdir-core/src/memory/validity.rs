@@ -252,8 +252,10 @@ pub(super) fn parse<'t>(field: impl Fn(&str) -> Option<(&'t str, usize)>) -> (Va
         }
         let unknown = out.sources.iter().filter(|source| matches!(source, SourceRef::Other(_)));
         problems.extend(unknown.map(|source| {
-            let what =
-                format!("invalid source {:?}: expected `path@blob:lines`, a turn such as chats/x.md:3-5, or a URL", source.to_string());
+            let what = format!(
+                "invalid source {:?}: expected `path@blob:lines`, a chat turn such as chats/x.md:3-5, or a URL",
+                source.to_string()
+            );
             (at, what)
         }));
     }

@@ -56,7 +56,7 @@ pub(crate) fn accept(store: &dyn Store, context: &Context, name: &MemoryPath, ne
     if let Some(new_name) = new_name.filter(|new_name| inbox::is_in_inbox(store, new_name)) {
         return Err(Error::bad_input(
             format!("name {:?}", new_name.name()),
-            "it is in the inbox, so the candidate would not become a memory",
+            "it is in the inbox, so the candidate would not become a memory; use another name",
         ));
     }
     if new_name.is_some() && entry.changes_memory() {

@@ -208,7 +208,7 @@ impl InboxEntry {
 fn mount(view: &dyn View) -> Result<&MountInfo> {
     let none = || Error::Unavailable {
         what: "the inbox is not available".into(),
-        why: "it is excluded by `--dir`, `--only` or `inbox.on = false`".into(),
+        why: "`--dir`, `--only` or `inbox.on = false` excludes it".into(),
     };
     view.mounts().iter().find(|mount| mount.source == Source::Inbox).ok_or_else(none)
 }

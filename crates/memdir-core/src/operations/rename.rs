@@ -289,7 +289,7 @@ impl References {
         }
         if !separate.is_empty() {
             let names = separate.join(", ");
-            self.notes.push(format!("references in {names} were not updated, because a change under review cannot have memories of several projects or groups; update them in a separate change"));
+            self.notes.push(format!("references in {names} were not updated, because a change under review cannot include memories of several projects or groups; update them in a separate change"));
         }
         Ok(())
     }

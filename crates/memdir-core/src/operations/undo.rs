@@ -366,7 +366,7 @@ fn old_bytes(store: &dyn Store, file: &FileChange) -> Result<FileEdit> {
     let bytes = match file.before {
         None => None,
         Some(version) => Some(store.text_at(&file.path, version)?.ok_or_else(|| Error::Unavailable {
-            what: format!("earlier text of {}", file.path.name()),
+            what: format!("the earlier text of {}", file.path.name()),
             why: "it is no longer in the journal".into(),
         })?),
     };

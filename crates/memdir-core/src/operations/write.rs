@@ -326,7 +326,7 @@ fn set_fields(request: &Write) -> Result<Vec<(&'static str, FieldValue<'_>)>> {
         let Some(value) = value else { continue };
         if value.contains(['\n', '\r', '\0']) {
             // Callers know the field `name` as the title.
-            return Err(Error::bad_input(if key == "name" { "title" } else { key }, "it must be a single line"));
+            return Err(Error::bad_input(if key == "name" { "title" } else { key }, "it must be a single line without NUL characters"));
         }
         fields.push((key, FieldValue::Text(value)));
     }

@@ -245,7 +245,7 @@ impl Explain {
             score.push_str(&format!(", times {decay:.2} for its age"));
         }
         if let Some(own) = self.own_score {
-            score.push_str(&format!("; lowered from {own:.2} to the score of a memory that ranks higher"));
+            score.push_str(&format!("; lowered from {own:.2} to the score of a result that ranks higher"));
         }
         vec![format!("unit {}{role}: {signals}", self.unit), score, format!("terms (units): {}", terms.join(", "))]
     }

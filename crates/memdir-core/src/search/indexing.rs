@@ -405,7 +405,10 @@ fn add_check(
 }
 
 fn thread_ended() -> crate::base::error::Error {
-    crate::base::error::Error::Unavailable { what: "the search index".into(), why: "an indexing thread stopped unexpectedly".into() }
+    crate::base::error::Error::Unavailable {
+        what: "cannot update the search index".into(),
+        why: "an indexing thread stopped unexpectedly".into(),
+    }
 }
 
 /// The changes of an overlay.

@@ -153,7 +153,7 @@ fn steps_are_bounded_for_every_pattern() {
     let many = regex(&"ab ".repeat(5_000), "a(?=b)", "x", true).unwrap_err();
     assert_eq!(
         many,
-        "the regular expression needs backtracking, as for look-around or a backreference, and matches more than 2000 times; make it more specific"
+        "the regular expression needs backtracking, for example for look-around or a backreference, and matches more than 2000 times; make it more specific"
     );
     assert_eq!(regex(&"ab ".repeat(5_000), "ab", "x", true).map(|(_, count)| count), Ok(5_000));
     for huge in [r"((a{100}){100}){100}", r"((a{100}){100}){100}(?=b)"] {

@@ -381,7 +381,10 @@ fn a_candidate_is_accepted_only_under_the_name_of_a_memory() {
     propose(&desk, &[candidate("notes/a", "deploy on Tuesdays")]);
     for name in ["inbox/foo", "inbox/rejected/foo"] {
         let error = desk.caller.memdir.accept(&path("notes/a"), Some(&path(name))).unwrap_err();
-        assert_eq!(error.command_message(), format!("name {name:?} is in the inbox, so the candidate would not become a memory"));
+        assert_eq!(
+            error.command_message(),
+            format!("name {name:?} is in the inbox, so the candidate would not become a memory; use another name")
+        );
     }
     assert_eq!(open_names(&desk), ["inbox/notes/a"]);
 }

@@ -146,7 +146,7 @@ fn verify_follows_anchored_lines_through_commits() {
     -- exit 1
     ");
     assert_snapshot!(run_in(&home, "shop", &["verify", "close"]), @"
-    source  src/db.rs@ae59ba4541:6: unchanged, now in line 7
+    source  src/db.rs@ae59ba4541:6: unchanged, now at line 7
     verified close
     ");
     // A person who has looked at the changed lines says so: the memory rests on what they are now.

@@ -337,8 +337,8 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     // Each of them may fail, too.
     for (host, script, why) in [
         ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex ended with status 1: stream error: no credit"),
-        ("codex", "echo 'I would archive the empty note.'", "expected a JSON list such as"),
-        ("gemini", "echo '{\"response\":\"no\"}'", "expected a JSON list such as"),
+        ("codex", "echo 'I would archive the empty note.'", "expected JSON such as"),
+        ("gemini", "echo '{\"response\":\"no\"}'", "expected JSON such as"),
     ] {
         fake_program(&home, host, script);
         let output = with_host(&home, host, &["--yes"]);
@@ -387,9 +387,9 @@ fn a_model_that_misbehaves_changes_nothing() {
         // Its own stop hook holds the output open after it ended.
         ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
         ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
-        ("prints prose", "echo 'I archived everything for you.'", "operations: expected a JSON list such as"),
+        ("prints prose", "echo 'I archived everything for you.'", "operations: expected JSON such as"),
         ("prints garbage", "head -c 100000 /dev/urandom", "the model's answer is not valid UTF-8"),
-        ("prints nothing", "true", "operations: expected a JSON list such as"),
+        ("prints nothing", "true", "operations: expected JSON such as"),
         ("reports an error", "echo '{\"is_error\":true,\"result\":\"limit reached\"}'", "the program reported an error: limit reached"),
         (
             "leaves the memory",

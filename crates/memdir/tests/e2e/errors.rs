@@ -117,7 +117,7 @@ fn the_reason_names_what_the_user_typed() {
         let printed = home.run(args);
         assert!(printed.contains(&format!("error: {message}\n")), "{printed}");
     };
-    refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line");
+    refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line without NUL characters");
     refused(&["--only", "zz", "write", "q", "x"], "cannot write \"q\": the name is excluded by --only");
     refused(&["chats", "--since", "soon"], "invalid date \"soon\": expected a date or time such as 2026-01-15 or 2026-01-15T10:00:00Z");
 }

@@ -105,7 +105,7 @@ fn a_later_change_is_a_conflict_with_its_diff() {
     -two
     +three, by an editor
 
-    hint: undo the newer changes first, or restore a version; list both with: memdir history a
+    hint: undo the newer changes first, or restore a version; list changes and versions with: memdir history a
     -- exit 1
     "#);
     assert_eq!(home.text("a.md"), "three, by an editor\n");

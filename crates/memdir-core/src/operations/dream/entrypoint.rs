@@ -9,7 +9,7 @@ use super::{
 use crate::{
     base::{
         error::Result,
-        limits,
+        limits::{self, ENTRYPOINT_WARN_PERCENT},
         path::{MemoryPath, strip_md},
         text,
     },
@@ -62,7 +62,7 @@ struct Surplus {
 impl Surplus {
     /// The surplus of an entrypoint that is over its budget.
     fn new((lines, bytes): (usize, usize)) -> Option<Surplus> {
-        let (max_lines, max_bytes, warn) = (limits::ENTRYPOINT_LINES, limits::ENTRYPOINT_BYTES, limits::ENTRYPOINT_WARN_PERCENT);
+        let (max_lines, max_bytes, warn) = (limits::ENTRYPOINT_LINES, limits::ENTRYPOINT_BYTES, ENTRYPOINT_WARN_PERCENT);
         let is_over = lines * 100 > max_lines * warn || bytes * 100 > max_bytes * warn;
         is_over.then(|| Surplus {
             lines: lines.saturating_sub(max_lines * TARGET_PERCENT / 100),
@@ -173,10 +173,10 @@ fn grouped(
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
         let moved = match lines.len() {
-            1 => "the line least used for its size moves".to_owned(),
-            count => format!("the {count} lines least used for their size move"),
+            1 => "1 line with few uses for its size moves".to_owned(),
+            count => format!("{count} lines with few uses for their size move"),
         };
-        let why = format!("{} is over its budget; {moved} to a page", book.name());
+        let why = format!("{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to a page", book.name());
         operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
@@ -197,7 +197,7 @@ fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLi
     let text =
         compose(&[("name", format!("Overview of {folder}").as_str()), ("description", description.as_str()), ("type", "reference")], &body);
     let why = format!(
-        "{} is over its budget; {} lines for {folder}/, the least used for their size, move to a page and are replaced by one line",
+        "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {} lines for {folder}/, with few uses for their size, move to a page and are replaced by one line",
         book.name(),
         lines.len()
     );
@@ -255,7 +255,7 @@ fn shortened(line: &OwnLine<'_>) -> Option<(DreamOperation, usize)> {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
         why: format!(
-            "the entrypoint is over its budget, and the description of {} has {} characters",
+            "the entrypoint is more than {ENTRYPOINT_WARN_PERCENT}% full; the description of {} has {} characters and is shortened",
             file.name(),
             description.chars().count()
         ),

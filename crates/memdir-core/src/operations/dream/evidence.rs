@@ -50,11 +50,13 @@ fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, today: Date) -> Option<Dr
     }
     missing.sort_unstable();
     missing.dedup();
-    if missing.is_empty() || file.memory.body().contains("no longer exist") {
+    // The memory may say so already, in a note of an earlier plan or in the user's words.
+    let is_noted = |body: &str| body.contains("> Checked on ") || body.contains("no longer exist");
+    if missing.is_empty() || is_noted(file.memory.body()) {
         return None;
     }
     let names = missing.iter().take(5).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let verb = if missing.len() == 1 { "no longer exists" } else { "no longer exist" };
+    let verb = if missing.len() == 1 { "does not exist" } else { "do not exist" };
     let text = format!("{}\n\n> Checked on {today}: {names} {verb}.\n", file.memory.text().trim_end());
     let (text, confidence) = match present {
         0 => (Memory::parse(&text).0.with_field("status", Some(MemoryStatus::Deprecated.as_str())), 75),

@@ -67,7 +67,7 @@ pub fn operation_list(text: &str) -> Result<Vec<RawOperation>> {
     if !json.starts_with(['{', '[']) {
         return Err(Error::bad_input(
             "operations",
-            "expected a JSON list such as {\"operations\": [{\"action\": \"archive\", \"path\": \"notes/old\", \"why\": \"…\"}]}",
+            "expected JSON such as {\"operations\": [{\"action\": \"archive\", \"path\": \"notes/old\", \"why\": \"…\"}]}",
         ));
     }
     // An untagged enum reports no position, so the shape is decided first.

@@ -188,10 +188,10 @@ fn check_shape(operation: &DreamOperation) -> Result<()> {
         DreamAction::Archive => moves >= 1 && writes + new + lists + pages == 0,
     };
     let expected = match operation.action {
-        DreamAction::Create => "one or more `new` files, and a `page` line for each entrypoint line that they replace",
-        DreamAction::Update => "one `write` or `list`, and `new` files for its parts",
-        DreamAction::Merge => "one `write`, and a `move` to the archive for every other memory",
-        DreamAction::Move => "one `move`, or one or more `page` lines",
+        DreamAction::Create => "one or more `new` lines, and a `page` line for each entrypoint line that they replace",
+        DreamAction::Update => "one `write` or `list` line, and a `new` line for each part that is split off",
+        DreamAction::Merge => "one `write` line, and a `move` line to the archive for every other memory",
+        DreamAction::Move => "one `move` line, or one or more `page` lines",
         DreamAction::Archive => "one or more `move` lines to the archive",
     };
     if fits { Ok(()) } else { Err(Error::bad_input("operation", format!("expected {expected}"))) }

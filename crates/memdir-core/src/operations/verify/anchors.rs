@@ -69,7 +69,7 @@ impl AnchorState {
         let source = &self.source;
         match &self.fate {
             AnchorFate::Unchanged { lines: Some(lines) } if !source.ends_with(&format!(":{lines}")) => {
-                format!("{source}: unchanged, now in {} {lines}", if lines.contains('-') { "lines" } else { "line" })
+                format!("{source}: unchanged, now at {} {lines}", if lines.contains('-') { "lines" } else { "line" })
             }
             AnchorFate::Unchanged { .. } => format!("{source}: unchanged"),
             AnchorFate::Changed { commits: 1, .. } => format!("{source}: changed once since this version"),

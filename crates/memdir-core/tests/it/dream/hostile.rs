@@ -81,7 +81,7 @@ fn hostile_plans_are_refused_and_change_nothing() {
     secret: plan: operation 1 (update a): line 1 contains what looks like a secret (aws-access-key); nothing was changed
     secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name looks like a secret (aws-access-key); use another name; nothing was changed
     twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
-    wrong shape: plan: operation 1 (create no memory): expected one or more `new` files, and a `page` line for each entrypoint line that they replace; nothing was changed
+    wrong shape: plan: operation 1 (create no memory): expected one or more `new` lines, and a `page` line for each entrypoint line that they replace; nothing was changed
     bad version: plan: line 8: expected a version of 32 hexadecimal digits, found "123"
     no text: plan: line 8: the block "### text of a.md" is missing
     stray text: plan: line 10: the operation has a text for b.md but no `write` or `new` line for it
@@ -159,8 +159,8 @@ fn hostile_lists_of_operations_are_refused() {
         let _ = writeln!(shown, "{what}: {error}");
     }
     insta::assert_snapshot!(shown, @r#"
-    prose: operations: expected a JSON list such as {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
-    empty: operations: expected a JSON list such as {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
+    prose: operations: expected JSON such as {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
+    empty: operations: expected JSON such as {"operations": [{"action": "archive", "path": "notes/old", "why": "…"}]}
     garbage: operations: EOF while parsing a value at line 1 column 26
     unknown field: operations: unknown field `shell`, expected one of `action`, `path`, `version`, `text`, `into`, `from`, `to`, `why` at line 1 column 58
     delete: operations: operation 1: invalid action: "delete" is not one of create, update, merge, move, archive
