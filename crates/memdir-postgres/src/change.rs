@@ -281,7 +281,7 @@ impl ChangeJob<'_> {
             let spot = self.space.spot(&edit.path)?;
             self.space.check_writable(&spot, &|| self.exists(client, &spot))?;
             if !locked.namespaces.contains_key(self.space.namespace(&spot)) {
-                let why = "its namespace is not locked for this change".into();
+                let why = "internal error: its namespace is not locked for this change".into();
                 return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);
@@ -361,7 +361,7 @@ async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> R
     };
     match taken.into_iter().next().or_else(new_folder) {
         Some((path, true)) => Err(Error::bad_path(path, "it is a directory; use another name").into()),
-        Some((path, false)) => Err(Error::bad_path(path, "one of its components is a file, not a directory; use another name").into()),
+        Some((path, false)) => Err(Error::bad_path(path, "it is a file, not a directory; use another name").into()),
         None => Ok(()),
     }
 }

@@ -103,7 +103,7 @@ pub(crate) async fn former_reviews(
             Some(role) if role >= MemberRole::Reviewer => {}
             Some(role) if role >= MemberRole::Writer => drop(former.insert(mount)),
             _ => {
-                let why = "your role does not allow changes any more".into();
+                let why = "your role no longer allows changes".into();
                 return Err(Error::ReadOnly { path: write.edit.path.to_string(), why }.into());
             }
         }

@@ -86,9 +86,8 @@ impl PostgresStore {
         let is_unchanged = caller.is_unchanged(client).await?;
         confirmation.set(is_unchanged);
         if !is_unchanged {
-            return Err(
-                Error::Unavailable { what: "this request".into(), why: "the caller's permissions have changed; try again".into() }.into()
-            );
+            let why = "the caller's permissions have changed; try again".into();
+            return Err(Error::Unavailable { what: "cannot complete the request".into(), why }.into());
         }
         Ok(())
     }

@@ -104,7 +104,7 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
         Ok(CopyLine::MemdirTenant { format, .. }) => {
             return Err(invalid(&format!("it has the unknown format {format}; upgrade memdir")).into());
         }
-        _ => return Err(invalid("the first line is not a tenant export header").into()),
+        _ => return Err(invalid("the first line is not a tenant export header; use a file written by `memdir admin export`").into()),
     }
     let (mut batch, mut count) = (Batch::default(), 0);
     loop {

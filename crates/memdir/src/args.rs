@@ -204,7 +204,7 @@ pub(crate) struct Search {
     /// Search only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search only memories and conversations changed on or after this date, such as 2026-01-31
+    /// Search only memories and conversations dated (or, without a date, changed) on or after this date, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
     /// Rank older dated logs lower: half the score after 30 days

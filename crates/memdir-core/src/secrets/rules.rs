@@ -145,7 +145,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     token("azure-devops-token", "an Azure DevOps token", &["AZDO"], r"\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b"),
     token(
         "cloud-token",
-        "a Netlify, Render, Vercel, Tencent, Yandex, Neon, Atlas, Prefect or Sourcegraph token",
+        "a Netlify, Render, Vercel, Tencent, Yandex, Neon, MongoDB Atlas, Prefect or Sourcegraph token",
         &["nfp_", "rnd_", "vercel_blob_rw_", "AKID", "AQVN", "napi_", "mdb_sa_sk_", "pnu_", "pnb_", "sgp_"],
         r"\b(?:nfp_[A-Za-z0-9]{36,}|rnd_[A-Za-z0-9]{28,}|vercel_blob_rw_[A-Za-z0-9]{12,}_[A-Za-z0-9]{20,}|AKID[A-Za-z0-9]{32}|AQVN[A-Za-z0-9_-]{35,}|napi_[a-z0-9]{60,}|mdb_sa_sk_[A-Za-z0-9_-]{40,}|pn[ub]_[A-Za-z0-9]{36}|sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40})\b",
     ),

@@ -41,7 +41,7 @@ impl ChangeCursor {
 
     /// The error for a position that the history no longer has.
     pub fn expired() -> Error {
-        Error::bad_input("cursor", "it is too old, or from another memory; list the memories again and start with a new cursor")
+        Error::bad_input("cursor", "it is too old, or belongs to another space; list the memories again and start with a new cursor")
     }
 }
 

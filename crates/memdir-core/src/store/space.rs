@@ -216,7 +216,9 @@ fn is_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
 /// Adds the part of a mount that lies under a prefix inside it.
 fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
     let Some((mount, rel)) = mounts::locate(mounts, prefix.as_str()) else {
-        return Err(Error::bad_input("prefix", format!("{:?} is not in any mount of this space", prefix.as_str())));
+        let known: Vec<String> = mounts.iter().map(|mount| format!("{}/", mount.prefix)).collect();
+        let why = format!("{:?} is not in any mount; available prefixes: {}", prefix.as_str(), known.join(", "));
+        return Err(Error::bad_input("prefix", why));
     };
     let name = MemoryPath::parse(rel)?.name().to_owned();
     match out.iter_mut().find(|other| other.prefix == mount.prefix) {

@@ -119,7 +119,7 @@ impl Shown {
             let _ = write!(text, "\n\n(no memory named {name:?}{near})");
         }
         if !self.left.is_empty() {
-            let _ = write!(text, "\n\n(omitted: over the size limit; read them separately: {})", self.left.join(", "));
+            let _ = write!(text, "\n\n(omitted: over the size limit; read separately: {})", self.left.join(", "));
         }
         let mut out = json!({ "memories": self.readings.iter().map(structured).collect::<Vec<_>>() });
         if !self.missing.is_empty() {
@@ -287,7 +287,7 @@ fn listing(names: &[String], total: usize) -> (String, &'static str, Value) {
         }
         let _ = write!(text, " {topic} ({memories}),");
     }
-    (text.trim_end_matches(',').to_owned() + ". memory_search finds the right one.", "topics", json!(topics))
+    (text.trim_end_matches(',').to_owned() + ". Use memory_search to find memories.", "topics", json!(topics))
 }
 
 /// Counts memories by the first part of their names, with `.` for names without a folder. At most 100 topics.

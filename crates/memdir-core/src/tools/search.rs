@@ -215,7 +215,7 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         let files = answer.searched.files;
         let _ = write!(out, "No relevant memories found ({files} file{} searched).", if files == 1 { "" } else { "s" });
     } else if answer.total > hits.len() {
-        let _ = write!(out, "({} more; raise maxResults to see them)", answer.total - hits.len());
+        let _ = write!(out, "({} not shown; raise maxResults to see more)", answer.total - hits.len());
     }
     for note in &answer.notes {
         let _ = write!(out, "\n({note})");

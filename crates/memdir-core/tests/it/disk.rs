@@ -359,7 +359,7 @@ fn all_locks_of_a_change_have_one_deadline_and_the_error_names_the_holder() {
     let cancelled = store.with_stop(&stop);
     let call = std::thread::spawn(move || put(&*cancelled, "two/b.md", "z").unwrap_err().to_string());
     stop.stop();
-    assert_eq!(call.join().unwrap(), "this call: cancelled or timed out");
+    assert_eq!(call.join().unwrap(), "this call was cancelled or timed out");
     held.unlock().unwrap();
     both(&*waiting).unwrap();
 }

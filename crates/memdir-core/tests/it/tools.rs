@@ -143,7 +143,7 @@ fn answers_are_capped_and_say_how_to_go_on() {
     assert_eq!(shown["memories"].as_array().unwrap().len(), 2);
     assert_eq!(shown["memories"][1]["nextLine"], 91);
     assert_eq!(shown["notShown"], json!(["long/2", "long/3", "long/4", "long/5"]));
-    assert!(result.text.contains("[more: lines \"91-\"]") && result.text.contains("read them separately: long/2, long/3"));
+    assert!(result.text.contains("[more: lines \"91-\"]") && result.text.contains("read separately: long/2, long/3"));
     assert!(result.text.chars().count() < 8_500, "{}", result.text.len());
     let got = desk.json("memory_get", json!({ "path": "long/0", "lines": "91-" }));
     assert_eq!(got["content"].as_str().unwrap(), line.repeat(10));

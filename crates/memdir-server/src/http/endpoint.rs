@@ -262,7 +262,9 @@ impl OpenServices {
     fn space(&mut self, caller: &HttpCaller) -> Result<(ServiceCell, InUse), Response> {
         if !self.spaces.contains_key(caller) {
             if self.spaces.keys().filter(|open| open.id == caller.id).count() >= MAX_SPACES_PER_CALLER && !self.close_oldest(caller.id) {
-                let why = format!("too many projects and narrowed sessions at once: the maximum is {MAX_SPACES_PER_CALLER} per token");
+                let why = format!(
+                    "too many spaces in use: the maximum is {MAX_SPACES_PER_CALLER} per caller; use fewer combinations of Memdir-Project and Memdir-Only"
+                );
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
             if self.spaces.len() >= MAX_OPEN_SPACES && !self.close_oldest_of_most() {

@@ -59,7 +59,7 @@ pub struct VerifiedToken {
 /// Fails if another issuer made the token.
 pub(super) fn check_issuer(options: &OAuthOptions, claims: &Map<String, Value>) -> Result<(), TokenRefusal> {
     let is_issuer = claims.get("iss").and_then(Value::as_str) == Some(&options.issuer);
-    is_issuer.then_some(()).ok_or_else(|| TokenRefusal::Invalid("the token was issued by another identity provider".into()))
+    is_issuer.then_some(()).ok_or_else(|| TokenRefusal::Invalid("the token's issuer is not accepted".into()))
 }
 
 /// Checks the claims of a token with a valid signature.
@@ -76,7 +76,7 @@ pub(super) fn verified(options: &OAuthOptions, claims: &Map<String, Value>, now:
         return invalid("the token is not valid yet");
     }
     if !list(claims.get("aud")).iter().any(|audience| is_audience(options, audience)) {
-        return invalid("the token was issued for another server");
+        return invalid("the token's audience does not include this server");
     }
     let scopes = [list(claims.get("scope")), list(claims.get("scp"))].concat();
     let has = |scope: &String| scopes.contains(scope);

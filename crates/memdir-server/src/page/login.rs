@@ -117,11 +117,11 @@ pub(super) async fn finish(
     let query = Params::parse(query.unwrap_or_default().as_bytes());
     let begun = cookie_values(&headers, LOGIN).next().and_then(|value| value.split_once('.'));
     let (Some(oauth), Some((state, verifier))) = (pages.http.oauth(), begun) else {
-        return failed(&pages, "The sign-in has expired. Try again.");
+        return failed(&pages, "The sign-in has expired, or the browser did not send its cookie. Try again.");
     };
     // Otherwise a link could sign a person in as someone else.
     if !is_equal(state, query.get("state")) {
-        return failed(&pages, "The sign-in was not started in this browser. Try again.");
+        return failed(&pages, "The sign-in was not started in this browser, or another one was started after it. Try again.");
     }
     // RFC 9207: the answer is from the provider that was asked.
     if !query.get("iss").is_empty() && query.get("iss") != oauth.options.issuer {
@@ -131,7 +131,7 @@ pub(super) async fn finish(
     if code.is_empty() {
         let error = query.get("error");
         let reason = if error.is_empty() { String::new() } else { format!(": {error}") };
-        return failed(&pages, &format!("The identity provider refused the sign-in{reason}."));
+        return failed(&pages, &format!("The identity provider did not complete the sign-in{reason}."));
     }
     let response = match exchange(oauth, code, verifier).await {
         Ok(token) => accept(&pages, &connection, &headers, &token, "").await,

@@ -85,15 +85,15 @@ fn every_other_token_is_refused_with_the_reason() {
     assert_eq!(ask(&web, &with(&[("exp", json!(now - 5))]), &[], "memory_read", json!({})).status, 200, "clocks differ a little");
     assert_eq!(refused(&web, &with(&[("exp", json!(null))])), invalid("the token has no expiry time"));
     assert_eq!(refused(&web, &with(&[("nbf", json!(now + 600))])), invalid("the token is not valid yet"));
-    assert_eq!(refused(&web, &with(&[("aud", json!("https://other.example.org"))])), invalid("the token was issued for another server"));
+    assert_eq!(
+        refused(&web, &with(&[("aud", json!("https://other.example.org"))])),
+        invalid("the token's audience does not include this server")
+    );
     assert_eq!(
         refused(&web, &with(&[("aud", json!(format!("{RESOURCE}.evil.example")))])),
-        invalid("the token was issued for another server")
+        invalid("the token's audience does not include this server")
     );
-    assert_eq!(
-        refused(&web, &with(&[("iss", json!("https://evil.example.org"))])),
-        invalid("the token was issued by another identity provider")
-    );
+    assert_eq!(refused(&web, &with(&[("iss", json!("https://evil.example.org"))])), invalid("the token's issuer is not accepted"));
     assert_eq!(refused(&web, &provider.mint("none", json!({}), &[])), invalid("the token's signature algorithm is not accepted"));
     assert_eq!(refused(&web, &provider.mint("public", json!({}), &[])), invalid("the token's signature algorithm is not accepted"));
     assert_eq!(refused(&web, &provider.mint("stranger", json!({}), &[])), invalid("the token has an invalid signature"));

@@ -188,7 +188,7 @@ impl<'a> Locked<'a> {
             let spot = self.store.spot(&edit.path)?;
             self.store.mounts[spot.mount].check_writable(&spot.rel)?;
             if !self.mounts.contains(&spot.mount) {
-                let why = "its mount is not locked for this change".into();
+                let why = "internal error: its mount is not locked for this change".into();
                 return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);

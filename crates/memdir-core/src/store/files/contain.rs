@@ -216,7 +216,7 @@ impl Open<'_> {
         let mode = if self.root.shared { DirMode::Umask } else { DirMode::Private };
         let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, mode, &shown));
         made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
-        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "one of its components is a file, not a directory; use another name"))
+        self.dir(rel)?.ok_or_else(|| Error::bad_path(lossy(rel), "it is a file, not a directory; use another name"))
     }
 
     /// Opens the root's directory again, for reading its entries.
@@ -318,7 +318,7 @@ impl Open<'_> {
             }
             // Only links that stay inside are followed, and only so many of them.
             Ok(target) if target.starts_with(&self.root.path) && self.root.links.inside => {
-                format!("{link_name} is a symbolic link that leads outside the directory through another link, or in a circle")
+                format!("{link_name} is a symbolic link that leads outside the directory through another link, or is part of a loop")
             }
             Ok(target) if target.starts_with(&self.root.path) => {
                 format!("{link_name} is a symbolic link; to follow links within a mount, set `follow_links = true` for the mount")

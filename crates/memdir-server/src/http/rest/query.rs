@@ -53,7 +53,7 @@ impl<'de> Deserializer<'de> for QueryValue {
         // `parse` alone would accept a sign.
         let is_number = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
         let number = self.0.parse().ok().filter(|_| is_number);
-        visitor.visit_u32(number.ok_or_else(|| Error::custom(format!("{:?} is not a valid number", self.0)))?)
+        visitor.visit_u32(number.ok_or_else(|| Error::custom(format!("{:?} is not a valid integer", self.0)))?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

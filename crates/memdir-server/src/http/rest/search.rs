@@ -30,7 +30,7 @@ pub(super) struct SearchBody {
     kind: Option<SearchType>,
     /// Only memories below this folder. Default: all.
     path_prefix: Option<String>,
-    /// Only memories changed on or after this date, such as 2026-01-31.
+    /// Only memories dated (or, without a date, changed) on or after this date, such as 2026-01-31.
     since: Option<String>,
 }
 

@@ -95,7 +95,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
             p.copy { "Resume with " code #resume { (resume) } " " button type="button" data-copy="resume" hidden { "Copy" } }
         }
         article.text.chat { h2.hidden { "Conversation" } (markdown::render(redacted, &|destination, _| markdown::web_target(destination))) }
-        @if shown.len() < part.len() { p.quiet { "This part is too long to show here; read the whole conversation with: memdir chats show " (id) } }
+        @if shown.len() < part.len() { p.quiet { "This part is too long to show in full; read the whole conversation with: memdir chats show " (id) } }
         (layout::pages(&path, number, total > first + LINES_PER_PAGE - 1))
     };
     Ok(Page::reply(title, "/chats", body))

@@ -74,7 +74,8 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
 fn write(context: &ViewContext<'_>, path: MemoryPath, draft: &Draft<'_>) -> Result<String> {
     let memdir = &context.space.memdir;
     if draft.text.trim().is_empty() {
-        return Err(Error::bad_input("text", "it is empty; enter some text, or delete the memory"));
+        let why = if draft.is_new { "it is empty; enter some text" } else { "it is empty; enter some text, or delete the memory" };
+        return Err(Error::bad_input("text", why));
     }
     if draft.is_new {
         return Ok(memdir.write(&Write::create(path, draft.text))?.name);

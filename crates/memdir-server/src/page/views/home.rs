@@ -160,7 +160,7 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
     }
     let problems: usize = stats.mounts.iter().map(|mount| mount.problems).sum();
     if problems > 0 {
-        lines.push(format!("{} could not be listed or read", counted(problems, "file", "files")));
+        lines.push(format!("{} while listing or reading files", counted(problems, "problem", "problems")));
     }
     if stats.journal.damaged > 0 {
         lines.push(format!(

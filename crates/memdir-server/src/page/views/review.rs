@@ -118,7 +118,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
             (layout::pages(&context.url(&format!("/review/{}?", proposal.id)), number, !is_last))
         }
         @if proposal.can_decide {
-            @if !is_complete { p { "This proposal cannot be accepted here, because a text of it is no longer stored." } }
+            @if !is_complete { p { "This proposal cannot be accepted here, because one of its texts is no longer stored." } }
             @else if !is_last { p { "To accept this proposal, read the last part of its differences." } }
             (decision_form(context, &proposal, &html! {
                 @if !is_outdated && is_complete && is_last { button type="submit" name="decision" value="accept" { "Accept" } }
