@@ -623,7 +623,7 @@ pub(crate) struct Dream {
     /// Apply this plan as one change; `latest` selects the newest plan that has not been applied
     #[arg(long, value_name = "PLAN", group = "dream_action")]
     pub(crate) apply: Option<PathBuf>,
-    /// With --apply: maximum percentage of memories and bytes that a plan with many changes may touch [default: 25]
+    /// With --apply: maximum percentage of memories and bytes that a plan may change; small plans have no limit [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
     /// Plan only the distillation of past days' logs into memories
@@ -758,7 +758,7 @@ pub(crate) struct Recall {
     /// Show the scores of up to 10 memories instead of recalling them
     #[arg(long, conflicts_with = "action")]
     pub(crate) explain: bool,
-    /// Show this memory's score, and why it is not recalled
+    /// Show this memory's score and, if it is not recalled, the reason
     #[arg(long, value_name = "NAME", conflicts_with = "action")]
     pub(crate) why_not: Option<String>,
     /// Select the rules (`when:`) that an action triggers
@@ -817,7 +817,7 @@ pub(crate) struct Rules {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesWhat {
-    /// List the rules, what they do, and where they apply
+    /// List the rules with their effects and conditions
     #[command(after_help = "\
 Examples:
   memdir rules list --json")]
@@ -1513,7 +1513,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Show the audit log: changes to people, groups, projects, tokens and quotas, and decisions on proposals
+    /// Show the audit log: changes to people, groups, projects, tokens, quotas and review settings, and decisions on proposals
     #[command(after_help = "\
 The log has names and roles, but never tokens or the texts of memories. Changes to memories are
 in their history.
@@ -1614,7 +1614,7 @@ pub(crate) struct Review {
     /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
-    /// Only this project on the team server [default: all projects of the token]
+    /// Project on the team server [default: all projects that the token gives access to]
     #[arg(long, value_name = "ID", global = true)]
     pub(crate) server_project: Option<String>,
 }
@@ -2275,7 +2275,7 @@ pub(crate) enum BenchWhat {
     TortureWorker(TortureWorker),
 }
 
-/// Stress-test memories with concurrent processes, some of which are killed, and audit every change
+/// Stress-test memories with concurrent processes, optionally killing some, and audit every change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 With --dir, files are created in that directory and kept; it must be empty. If
@@ -2400,7 +2400,7 @@ pub(crate) struct BenchDream {
     pub(crate) files: u32,
 }
 
-/// Measure how well recall and rules find planted facts in generated conversations
+/// Measure how well recall and rules find the planted facts that generated conversations need
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Plants facts and rules as memories, generates conversations that need some of

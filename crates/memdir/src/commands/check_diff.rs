@@ -42,7 +42,7 @@ fn show_text(checked: &DiffChecked, printer: &mut Printer<'_>) -> io::Result<()>
         printer.line(format!("{name}  {} rule for {}: {}", rule.strength.name(), rule.files.join(", "), rule.about))?;
     }
     for name in &checked.updated {
-        printer.note(format!("{name} mentions changed files and is updated by the same change"));
+        printer.note(format!("{name} mentions changed files and is updated in the same commits"));
     }
     printer.line(summary(checked))
 }

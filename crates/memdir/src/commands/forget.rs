@@ -201,7 +201,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
     lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole file", file.display())));
     lines.extend(found.kept.iter().map(|place| format!("kept: {place}")));
     if found.derived > 0 {
-        lines.push("search indexes, vectors and caches  removed; rebuilt when needed".to_owned());
+        lines.push("search indexes, vectors and caches  all files; rebuilt when needed".to_owned());
     }
     lines
 }
@@ -220,7 +220,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         (0, 0) => {
             format!("verified: the words are gone (read {} again, ran {searches})", counted(receipt.read_again as u64, "file", "files"))
         }
-        (_, 1..) => "not verified: the words remain in the places below".to_owned(),
+        (_, 1..) => "not verified: the words remain (see below)".to_owned(),
         (found, 0) => format!("not verified: {found} of {searches} still found the words"),
     })?;
     for place in &receipt.remaining {

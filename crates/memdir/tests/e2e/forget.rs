@@ -92,7 +92,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/edits/draft.md
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
-    search indexes, vectors and caches  removed; rebuilt when needed
+    search indexes, vectors and caches  all files; rebuilt when needed
     -- stderr
     note: nothing was removed; forget the words with: memdir forget --yes WORDS
     note: not reached: the git history of [HOME]/shop/.memdir
@@ -133,7 +133,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/edits/draft.md
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
-    search indexes, vectors and caches  removed; rebuilt when needed
+    search indexes, vectors and caches  all files; rebuilt when needed
     forgot: 8 memory files redacted, 13 versions or names removed, 1 turn removed, 4 other files changed or removed
     verified: the words are gone (read [N] files again, ran 2 searches)
     receipt: [HOME]/home/forgotten/[TIME].json
@@ -412,7 +412,7 @@ fn large_and_compressed_files_are_named_and_the_rest_is_forgotten() {
     );
     assert_eq!(fs::read(home.path("home/later/old.zst")).unwrap(), bytes, "it is not changed");
     let output = run_in(&home, "shop", &["forget", "--yes", WORDS]);
-    assert!(output.contains("not verified: the words remain in the places below") && output.ends_with("-- exit 1\n"), "{output}");
+    assert!(output.contains("not verified: the words remain (see below)") && output.ends_with("-- exit 1\n"), "{output}");
 }
 
 /// Killed at any step, the next run finishes it.
@@ -450,7 +450,7 @@ fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let phrase = Phrase::parse("wombatlemur").unwrap();
     assert!(!files_with(&home.path("home"), &phrase).is_empty());
     let forgot = home.run_bare(&["chats", "forget", "1af7"]);
-    assert!(forgot.contains("forgot 1 candidate in the inbox that quoted only these conversations"), "{forgot}");
+    assert!(forgot.contains("forgot 1 candidate that quoted no other conversations"), "{forgot}");
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
     // The key of a planted candidate is its name; a real one is a hash.
     let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());

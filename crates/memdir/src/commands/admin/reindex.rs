@@ -38,7 +38,7 @@ fn reindex(only: Option<&str>, tenant: &TenantArgs, settings: &Settings) -> Resu
     if let Some(only) = only {
         if !namespaces.iter().any(|namespace| namespace == only) {
             let hint = match namespaces.as_slice() {
-                [] => format!("tenant {tenant:?} has no namespaces yet"),
+                [] => format!("nothing to reindex: tenant {tenant:?} has no namespaces yet"),
                 known => format!("available namespaces: {}", known.join(", ")),
             };
             return Err(not_found("namespace", only, hint));

@@ -69,8 +69,8 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
             ("groups", receipt.groups),
             ("idempotency keys", receipt.claims),
             ("proposals", receipt.proposals),
-            ("shared changes (name replaced)", receipt.shared_changes),
-            ("accepted changes (name replaced)", receipt.accepted_changes),
+            ("changes to shared memories (name replaced)", receipt.shared_changes),
+            ("changes accepted as a reviewer (name replaced)", receipt.accepted_changes),
             ("audit entries (name replaced)", receipt.audit_entries),
         ];
         let rows = rows.map(|(what, count)| vec![what.to_owned(), count.to_string()]);

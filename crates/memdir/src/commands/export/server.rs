@@ -180,7 +180,7 @@ fn check_secrets(memdir: &Memdir, memories: &[LocalMemory]) -> Result<(), Failur
     }
     Err(Failure::Settings {
         message: format!("nothing was sent: found {}: {}", counted(found.len() as u64, "secret", "secrets"), found.join(", ")),
-        hint: "remove them from the memories, or allow them with the setting `secrets.allow`".into(),
+        hint: "remove secrets from the memories, or allow them with the setting `secrets.allow`".into(),
     })
 }
 

@@ -372,12 +372,12 @@ impl<'a> ForgetPlaces<'a> {
             }
         }
         if !self.is_everything {
-            out.push("memdir's other memories, conversations and counts, because --dir or MEMDIR_DIR is set".to_owned());
+            out.push("memdir's other memories, conversations and usage counts, because --dir or MEMDIR_DIR is set".to_owned());
         }
         if !self.orphans.is_empty() {
             let journals = counted(self.orphans.len() as u64, "directory", "directories");
             out.push(format!(
-                "memories in {journals} that memdir knows only from the history; for each, run: memdir --dir DIR forget WORDS"
+                "memories in {journals} that memdir has a history for but cannot locate (for example, used with --dir); for each, run: memdir --dir DIR forget WORDS"
             ));
         }
         out.push("the hosts' own transcripts, memories and caches".to_owned());

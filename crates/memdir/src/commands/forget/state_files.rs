@@ -120,7 +120,11 @@ impl StateFile<'_> {
         let named_after = "it is named after a project; rename the project and its working directory, then run this command again";
         match parts.as_slice() {
             ["config.toml"] => return stays("`memdir forget` does not edit the settings; change them with: memdir config edit"),
-            ["installed.json"] => return stays("`memdir uninstall` needs it; the hosts' settings may contain the words too"),
+            ["installed.json"] => {
+                return stays(
+                    "`memdir uninstall` needs it, and the hosts' settings may contain the words too; remove both with `memdir uninstall`",
+                );
+            }
             ["projects", file] if file.ends_with(".toml") => return self.record_treatment(phrase, named_after),
             ["uses", file] if name_has(self.path, phrase) && self.is_used(file) => return stays(named_after),
             ["chats", "forgotten.json"] => return Treatment::RewrittenElsewhere,
@@ -160,9 +164,10 @@ impl StateFile<'_> {
         let record: Option<ProjectRecord> = fs::read_to_string(self.path).ok().and_then(|text| toml::from_str(&text).ok());
         match record {
             Some(record) if record.root.is_dir() && name_has(self.path, phrase) => Treatment::Stays(named_after.to_owned()),
-            Some(record) if record.root.is_dir() => {
-                Treatment::Stays("it records a project's directory and remotes, and memdir needs it while the directory exists".to_owned())
-            }
+            Some(record) if record.root.is_dir() => Treatment::Stays(
+                "it records a project's directory and remotes; rename the directory or change the remote, then run this command there"
+                    .to_owned(),
+            ),
             _ => Treatment::Remove,
         }
     }
