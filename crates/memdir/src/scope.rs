@@ -289,7 +289,7 @@ pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[Str
         return Err(Failure::Usage { message: "this server serves nothing that your token gives access to".into(), hint: String::new() });
     }
     if left.is_empty() {
-        return Err(Error::bad_input("prefix", "this server serves none of the requested names").into());
+        return Err(Error::bad_input("Memdir-Only header", "this server serves none of the requested prefixes").into());
     }
     Ok(narrow(&mounts, &left)?)
 }
