@@ -107,7 +107,7 @@ fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str)
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
         Ok(kept) => {
-            let seen = format!("kept, because the change that left them is not in the history: {}", list(&kept));
+            let seen = format!("kept: {} (left by a change that is not in the history)", list(&kept));
             DoctorFinding::bad(what, seen, "inspect each file, then delete it")
         }
         Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
@@ -237,7 +237,7 @@ fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[S
             let ours = |value: &Value| is_our_hook(value, host, *event, programs);
             match jsonc::find_element(text, path, &ours) {
                 Ok(Some(hook)) if has_args(&hook) && !has_args(value) => {
-                    "uses `args`, which Claude Code before 2.1.139 ignores, so that memdir runs without a command".into()
+                    "uses `args`, which Claude Code before 2.1.139 ignores, so memdir runs without a command".into()
                 }
                 _ => "missing, or different from what this version of memdir installs".into(),
             }
@@ -303,7 +303,7 @@ fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &
         Ok(server) if host.defers_tools && !server.deferred.is_empty() => DoctorFinding::note(
             what,
             format!(
-                "memdir {} lets {} defer {}, so that the model sees only their names",
+                "memdir {} lets {} defer {}, so the model sees only their names",
                 server.version,
                 host.title,
                 server.deferred.join(" and ")
@@ -338,7 +338,7 @@ fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, wha
     };
     let (chars, stderr) = (run.stdout.chars().count(), run.stderr.trim());
     if run.exit != Some(0) {
-        let status = run.exit.map_or_else(|| "ended by a signal".to_owned(), |code| format!("ended with exit status {code}"));
+        let status = run.exit.map_or_else(|| "terminated by a signal".to_owned(), |code| format!("exited with status {code}"));
         let seen = if stderr.is_empty() { status } else { format!("{status}: {stderr}") };
         return DoctorFinding::bad(what, seen, explain());
     }

@@ -106,7 +106,7 @@ impl Failure {
                 (code, message, format!("your text is in {}; continue with: {resume}", kept.display()))
             }
             Failure::Off { switch } => {
-                ("off", format!("memory is off: {switch}"), "see which settings turn memory off with: memdir where".into())
+                ("off", format!("memory is off: {switch}"), "`memdir where` shows the setting that turns memory off".into())
             }
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {

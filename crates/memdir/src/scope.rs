@@ -166,11 +166,15 @@ impl Scope {
                 && whole.entrypoint == EntrypointMode::Kept
                 && !team.is_symlink()
                 && team.join(memdir_core::internal::store::mounts::ENTRYPOINT_FILE).is_file();
+            let why_team = match whole.prefix.as_str() {
+                "" => "the directory has a team folder".to_owned(),
+                prefix => format!("the mount {prefix}/ has a team folder"),
+            };
             let guard = [whole.clone()];
             let inner = is_team.then(|| split_team(settings, &mut whole, &guard));
             self.add(whole, format!("[[mounts]] in {}", settings.file.display()));
             if let Some(inner) = inner {
-                self.add(inner, "this mount has a team folder");
+                self.add(inner, why_team);
             }
         }
         if !self.has("") {
@@ -285,7 +289,7 @@ pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[Str
         return Err(Failure::Usage { message: "this server serves nothing that your token gives access to".into(), hint: String::new() });
     }
     if left.is_empty() {
-        return Err(Error::bad_input("prefix", "this server serves none of the requested names").into());
+        return Err(Error::bad_input("Memdir-Only header", "this server serves none of the requested prefixes").into());
     }
     Ok(narrow(&mounts, &left)?)
 }

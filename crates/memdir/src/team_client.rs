@@ -113,7 +113,7 @@ impl TeamClient {
                 Some(version) => TeamAccess::Accepted(version),
                 None => {
                     let answer = if matches!(reply.status, 429 | 500..=599) {
-                        "is not available now"
+                        "is currently unavailable"
                     } else {
                         "does not answer like a memdir server"
                     };

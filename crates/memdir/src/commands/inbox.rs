@@ -138,7 +138,7 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
         Error::Exists { .. } => {
             Failure::Core { error, hint: Some("merge the text with: memdir inbox merge CANDIDATE NAME, or accept it with --as NEW_NAME") }
         }
-        Error::BadInput { .. } => Failure::Core { error, hint: Some("omit --as, or use a name outside the inbox") },
+        Error::BadInput { .. } if new_name.is_some() => Failure::Core { error, hint: Some("omit --as, or use a name outside the inbox") },
         other => other.into(),
     })
 }

@@ -81,7 +81,7 @@ fn show(report: &IndexReport, printer: &mut Printer<'_>) -> io::Result<()> {
         return printer.line("unchanged: the index is up to date");
     }
     printer.line(format!(
-        "indexed {} ({}) and removed {} in {:.1} s",
+        "indexed {} ({}) and removed {} from the index in {:.1} s",
         super::counted(report.files as u64, "file", "files"),
         human_bytes(report.bytes),
         super::counted(report.removed as u64, "file", "files"),

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
     let mount = mount.ok_or_else(|| Failure::Usage {
         message: "cannot initialize: every mount has a prefix".into(),
-        hint: "select a directory with --dir PATH".into(),
+        hint: "omit --only, or select a directory with --dir PATH".into(),
     })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
     let vault = FileStore::open(&[mount])?;

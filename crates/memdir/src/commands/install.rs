@@ -60,10 +60,10 @@ impl HostOutcome {
 impl HostStatus {
     /// How memdir is installed in the host; empty if it is not.
     pub(super) fn installed(&self) -> String {
-        let plugin = self.plugin.as_ref().map(|_| "installed as a plugin");
+        let plugin = self.plugin_title.map(|title| format!("installed as {}", with_article(title)));
         let scopes = self.installed.iter().map(|scope| match scope {
-            InstallScope::User => "installed",
-            InstallScope::Project => "installed in this project",
+            InstallScope::User => "installed".to_owned(),
+            InstallScope::Project => "installed in this project".to_owned(),
         });
         scopes.chain(plugin).collect::<Vec<_>>().join(", ")
     }
@@ -88,6 +88,9 @@ pub(super) struct HostStatus {
     /// The file that shows memdir as a plugin or extension of the host.
     #[serde(skip_serializing_if = "Option::is_none")]
     plugin: Option<PathBuf>,
+    /// The host's word for it: plugin or extension.
+    #[serde(skip)]
+    plugin_title: Option<&'static str>,
 }
 
 pub(crate) fn run(
@@ -145,7 +148,8 @@ pub(crate) fn run(
 /// The note that tools and hooks use another memory than the default.
 fn selected_memory(machine: &Machine) -> Option<String> {
     let line = Shell::Posix.line("memdir", &machine.global_args);
-    (!machine.global_args.is_empty()).then(|| format!("tools and hooks use the memory selected by these options: {line}"))
+    let options = line.trim_start_matches("memdir ");
+    (!machine.global_args.is_empty()).then(|| format!("tools and hooks use the memory selected by these options: {options}"))
 }
 
 /// The machine an installation is made on.
@@ -183,8 +187,8 @@ fn settle(
         let is_undecided = own_memory::is_undecided(host, &receipts, place.machine, place.space);
         let choice = match (&host.memory_switch, args.auto_memory) {
             (None, Some(_)) if !args.hosts.is_empty() => {
-                let hint = host.memory_advice.unwrap_or("omit --auto-memory");
-                let message = format!("{} has no setting for its own memory", host.title);
+                let hint = host.memory_advice.map_or("omit --auto-memory".to_owned(), |advice| format!("its own memory is {advice}"));
+                let message = format!("{} has no memory setting that memdir can change", host.title);
                 return Err(Failure::Usage { message, hint: format!("{hint}; no file was changed") });
             }
             (None, _) => None,
@@ -214,7 +218,7 @@ fn edits(args: &InstallArgs, place: &Place<'_>, host: &Host, settlement: Option<
         (None, _) => config_files(args, place.machine, host)?,
         (Some(_), Some(_)) => Vec::new(),
         (Some(plugin), None) => {
-            let message = format!("{} already has memdir as {} {}", host.title, article(plugin.title), plugin.file.display());
+            let message = format!("{} already has memdir as {}: {}", host.title, with_article(plugin.title), plugin.file.display());
             let hint = format!("remove it first with: {}; no file was changed", plugin.remove);
             return Err(Failure::Settings { message, hint });
         }
@@ -223,9 +227,9 @@ fn edits(args: &InstallArgs, place: &Place<'_>, host: &Host, settlement: Option<
     Ok(files)
 }
 
-fn article(title: &str) -> String {
+fn with_article(title: &str) -> String {
     let article = if title.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {title}:")
+    format!("{article} {title}")
 }
 
 fn preview(args: &InstallArgs, place: &Place<'_>, host: &'static Host, settlement: Option<&Settlement>) -> Result<Vec<Preview>, Failure> {
@@ -319,12 +323,14 @@ pub(super) fn statuses(settings: &Settings, machine: &Machine) -> Result<Vec<Hos
 fn status(host: &Host, machine: &Machine, receipts: &Receipts) -> HostStatus {
     let installed = receipts.installed.iter().filter(|receipt| receipt.key.host == host.name && !receipt.key.team);
     let here = installed.filter(|receipt| receipt.key.project.as_deref().is_none_or(|project| project == machine.project));
+    let plugin = host.plugin.and_then(|find| find(machine));
     HostStatus {
         host: host.name,
         title: host.title,
         found: host.detect(machine),
         installed: here.filter(|receipt| !receipt.has_only_settings()).map(|receipt| receipt.key.scope).collect(),
-        plugin: host.plugin.and_then(|find| find(machine)).map(|plugin| plugin.file),
+        plugin_title: plugin.as_ref().map(|plugin| plugin.title),
+        plugin: plugin.map(|plugin| plugin.file),
     }
 }
 

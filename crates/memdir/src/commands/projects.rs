@@ -160,7 +160,7 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
                 printer.line(format!("{project} now uses its own memory"))
             } else {
                 printer.line(format!("{project} now uses the memory of {memory}"))?;
-                show_candidates(adopted.candidates, printer)
+                show_candidates(adopted.candidates, "memdir inbox", printer)
             }
         },
     ))
@@ -181,10 +181,10 @@ fn move_inbox(settings: &Settings, from: &str, into: &str) -> Result<usize, Fail
     Ok(memdir.move_inbox("from", "into")?)
 }
 
-fn show_candidates(count: usize, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show_candidates(count: usize, review: &str, printer: &mut Printer<'_>) -> io::Result<()> {
     match count {
         0 => Ok(()),
-        count => printer.line(format!("moved {}; review with: memdir inbox", counted(count as u64, "candidate", "candidates"))),
+        count => printer.line(format!("moved {}; review with: {review}", counted(count as u64, "candidate", "candidates"))),
     }
 }
 
@@ -216,7 +216,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
         let memories = counted((moved.moved.len() + moved.renamed.len()) as u64, "memory", "memories");
         let memories = printer.strong(&memories);
         printer.line(format!("moved {memories} from {} to {}", moved.from, moved.into))?;
-        show_candidates(moved.candidates, printer)
+        show_candidates(moved.candidates, &format!("memdir --project {} inbox", moved.into), printer)
     }))
 }
 

@@ -121,7 +121,8 @@ fn show_entrypoint(reading: &EntrypointReading, printer: &mut Printer<'_>) -> io
         let names: Vec<&str> = reading.unlisted.iter().take(10).map(|path| path.name()).collect();
         let more = reading.unlisted.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        printer.note(format!("not in the entrypoint: {}{more}; add them with: memdir entrypoint --repair", names.join(", ")));
+        let them = if reading.unlisted.len() == 1 { "it" } else { "them" };
+        printer.note(format!("not in the entrypoint: {}{more}; add {them} with: memdir entrypoint --repair", names.join(", ")));
     }
     problems(reading.path.as_ref().map_or("MEMORY.md", |path| path.as_str()), &reading.problems, printer);
     Ok(())

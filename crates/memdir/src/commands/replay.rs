@@ -192,8 +192,8 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         counted(report.calls, "tool call", "tool calls")
     ))?;
     printer.line(format!(
-        "recall: {} recalled for {}, {} tokens (average over all messages: {})",
-        counted(report.recalled, "memory", "memories"),
+        "memories: recalled {} for {}, {} tokens (average over all messages: {})",
+        counted(report.recalled, "time", "times"),
         counted(report.messages_with_recall, "message", "messages"),
         report.recall_tokens,
         report.recall_tokens.checked_div(report.messages).unwrap_or_default()
@@ -224,6 +224,9 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     let more = report.memories.len().saturating_sub(TOP);
     if more > 0 {
         printer.line(format!("and {}", counted(more as u64, "more memory", "more memories")))?;
+    }
+    if report.conversations == 0 || report.unused_memories == 0 {
+        return Ok(());
     }
     let unused = counted(report.unused_memories, "memory was", "memories were");
     printer.line(format!("{unused} not needed in any of these conversations"))

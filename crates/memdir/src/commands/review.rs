@@ -54,9 +54,10 @@ fn decide(client: &TeamClient, base: &str, (id, decision, reason): (&str, &str, 
 }
 
 fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
+    let whose = if doing.starts_with("accept") || doing.starts_with("reject") { "a reviewer's" } else { "your" };
     let (code, hint) = match failure {
         TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
-        TeamFailure::Denied(_) => ("refused", "pass a reviewer's token with --token-file FILE, or set MEMDIR_TEAM_TOKEN".to_owned()),
+        TeamFailure::Denied(_) => ("refused", format!("pass {whose} token with --token-file FILE, or set MEMDIR_TEAM_TOKEN")),
         TeamFailure::Conflict | TeamFailure::NotText | TeamFailure::Refused(_) | TeamFailure::NotFound(_) => {
             ("refused", format!("list the proposals with: memdir review list --server {base}"))
         }

@@ -26,7 +26,10 @@ fn show(tested: &Tested, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{} (line {})", problem.what, problem.line.unwrap_or(0)))?;
     }
     if tested.outcomes.is_empty() && tested.problems.is_empty() {
-        return printer.line(format!("no tests; add questions to {}", memdir_core::internal::store::mounts::TESTS_FILE));
+        return printer.line(format!(
+            "no tests; add questions to {} at the root of the memory (see memdir test --help)",
+            memdir_core::internal::store::mounts::TESTS_FILE
+        ));
     }
     let passed = tested.outcomes.iter().filter(|outcome| outcome.passed).count();
     printer.line(format!("{passed} of {} passed", super::counted(tested.outcomes.len() as u64, "test", "tests")))

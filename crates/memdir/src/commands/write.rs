@@ -81,7 +81,7 @@ fn content(args: &Typed) -> Result<Option<Vec<u8>>, Failure> {
     }
     if is_blank {
         return Err(Failure::Usage {
-            message: if is_given { format!("the text for {:?} is empty", args.name) } else { format!("missing text for {:?}", args.name) },
+            message: if is_given { format!("the text for {:?} is blank", args.name) } else { format!("missing text for {:?}", args.name) },
             hint: "pass the text as an argument, with --file FILE or on standard input".into(),
         });
     }

@@ -15,7 +15,7 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: a leading ~ is expanded only if it is followed by a slash, or alone"));
+        return Err(format!("{text:?}: a leading ~ is expanded only if it is alone or followed by a slash"));
     }
     Ok(base.join(text))
 }
@@ -32,7 +32,7 @@ pub(crate) fn not_separate(dir: &Path, home: Option<&Path>) -> Option<String> {
     let shown = real.display();
     match real.as_os_str().len() {
         0 | 1 => return Some(format!("{shown} is the root of the file system")),
-        2 => return Some(format!("{shown} may be a whole drive")),
+        2 => return Some(format!("{shown} may be the root of a drive")),
         _ => {}
     }
     let home = home.map(real_path)?;
@@ -63,7 +63,7 @@ fn variables(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<St
     while let Some((before, inside)) = rest.split_once("${") {
         let (name, after) = inside.split_once('}').ok_or_else(|| format!("{text:?}: ${{ without a closing brace"))?;
         out.push_str(before);
-        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: environment variable {name} is not set or empty"))?);
+        out.push_str(&variable(name).ok_or_else(|| format!("{text:?}: environment variable {name} is unset or empty"))?);
         rest = after;
     }
     out.push_str(rest);
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn invalid_paths_are_errors() {
         for (text, why) in [
-            ("${NONE}/a", "NONE is not set"),
+            ("${NONE}/a", "NONE is unset"),
             ("${WORK", "closing brace"),
             ("~bob/x", "is expanded only if"),
             (" ", "empty"),

@@ -162,7 +162,7 @@ pub(crate) const KEYS: &[Key] = &[
         "oauth.person_claim",
         "string",
         "`sub`",
-        "The claim with the person's name, which selects the memories in `user/`. Choose a claim that people cannot set themselves: a caller with the name of another person, also of one in `tokens.person`, gets that person's memories.",
+        "The claim with the person's name, which selects the memories in `user/`. Choose a claim that people cannot set themselves: a caller with the name of another person, including one in `tokens.person`, gets that person's memories.",
     ),
     key(
         "oauth.groups_claim",

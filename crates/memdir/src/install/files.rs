@@ -72,7 +72,7 @@ fn is_absent(error: &io::Error) -> bool {
 pub(crate) fn check_writable(path: &Path, target: &Path) -> Result<(), InstallError> {
     let meta = target.metadata().map_err(|e| InstallError::io(path, "read metadata", &e))?;
     if meta.permissions().readonly() {
-        let hint = "make the file writable or, if a program generates it, change it there; no file was changed".into();
+        let hint = "make the file writable or, if a program generates it, change the settings of that program; no file was changed".into();
         return Err(InstallError { path: path.to_owned(), reason: "file is read-only".into(), hint });
     }
     Ok(())

@@ -57,8 +57,11 @@ fn remove_outdated_indexes(database: &Database, settings: &Settings) {
         loop {
             // What fails, such as while the database is restarted, is done the next time.
             if let Ok(removed @ 1..) = namespace_indexes::remove_outdated(&cache, &database) {
-                let indexes = if removed == 1 { "1 index".to_owned() } else { format!("{removed} indexes") };
-                let _ = writeln!(std::io::stderr(), "memdir: removed {indexes} of namespaces that no longer exist");
+                let indexes = match removed {
+                    1 => "1 index of a namespace that no longer exists".to_owned(),
+                    _ => format!("{removed} indexes of namespaces that no longer exist"),
+                };
+                let _ = writeln!(std::io::stderr(), "memdir: removed {indexes}");
             }
             thread::sleep(REMOVE_INDEXES_EVERY);
         }

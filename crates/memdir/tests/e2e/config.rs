@@ -517,7 +517,7 @@ fn tilde_and_variables_are_expanded_in_every_path() {
     assert_eq!(files_below(&home.path("named")), ["MEMORY.md", "c.md"]);
     assert_snapshot!(home.run_bare(&["list"]), @r#"
     -- stderr
-    error: [HOME]/home/config.toml:6:8: "${WORK}/w": environment variable WORK is not set or empty
+    error: [HOME]/home/config.toml:6:8: "${WORK}/w": environment variable WORK is unset or empty
     hint: fix the line with: memdir config edit
     -- exit 3
     "#);

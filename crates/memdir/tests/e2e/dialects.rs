@@ -219,7 +219,7 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
     assert_eq!(get(&outer, "memory/priv/c.md"), missing("memory/priv/c.md"));
     assert_eq!(
         get(&[("Memdir-Only", "memory/priv")], "memory/priv/c.md"),
-        "invalid prefix: this server serves none of the requested names"
+        "invalid Memdir-Only header: this server serves none of the requested prefixes"
     );
     assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in any mount of this space");
     assert_eq!(

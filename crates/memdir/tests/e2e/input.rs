@@ -59,7 +59,7 @@ fn an_empty_standard_input_is_not_a_text() {
     let home = Home::new();
     assert_snapshot!(home.run_with(&["write", "a", "-"], ""), @r#"
     -- stderr
-    error: the text for "a" is empty
+    error: the text for "a" is blank
     hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
     "#);

@@ -550,7 +550,7 @@ fn claude_code_gets_one_command_line_that_every_version_runs() {
             serde_json::json!({ "type": "command", "command": env!("CARGO_BIN_EXE_memdir"), "args": args, "timeout": 10 });
     });
     let shown = report(&home, &["doctor", "claude-code"]);
-    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores, so that memdir runs without a command\n";
+    let bad = "bad [HOME]/.claude/settings.json: hooks.Stop: uses `args`, which Claude Code before 2.1.139 ignores, so memdir runs without a command\n";
     assert!(shown.contains(bad) && shown.ends_with("-- exit 1\n"), "{shown}");
     assert_eq!(home.bare(&["doctor", "--fix"]).output().unwrap().status.code(), Some(0));
     assert_eq!(json(&home, ".claude/settings.json"), installed);
@@ -680,5 +680,5 @@ fn search_and_write_are_never_deferred() {
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     edit(&home, ".claude.json", |value| value["mcpServers"]["memdir"]["command"] = old.to_str().unwrap().into());
     let shown = report(&home, &["doctor", "claude-code"]);
-    assert!(shown.contains("lets Claude Code defer memory_search and memory_write, so that the model sees only their names\n"), "{shown}");
+    assert!(shown.contains("lets Claude Code defer memory_search and memory_write, so the model sees only their names\n"), "{shown}");
 }

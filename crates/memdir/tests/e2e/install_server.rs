@@ -154,7 +154,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     fs::write(&file, "mdt_0000000000000000000000").unwrap();
     insta::assert_snapshot!(install(&["codex", "--server", &url, "--token-file", file.to_str().unwrap()]), @"
     -- stderr
-    error: the server rejected the token: missing or unknown bearer token
+    error: the server refuses access: missing or unknown bearer token
     hint: ask the server's operator for another token; no file was changed
     -- exit 1
     ");

@@ -176,7 +176,7 @@ fn the_servers_only_narrows_every_caller() {
         let refused = ask(&web, &ada, &[("Memdir-Only", outside)], "memory_read", json!({}));
         assert_eq!(
             (refused.status, refused.body.as_str()),
-            (403, "invalid prefix: this server serves none of the requested names"),
+            (403, "invalid Memdir-Only header: this server serves none of the requested prefixes"),
             "{outside}"
         );
     }

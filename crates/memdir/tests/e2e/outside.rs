@@ -435,19 +435,19 @@ fn an_empty_text_is_refused() {
     let home = Home::new();
     assert_snapshot!(home.run(&["write", "a", ""]), @r#"
     -- stderr
-    error: the text for "a" is empty
+    error: the text for "a" is blank
     hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
     "#);
     assert_snapshot!(home.run_with(&["write", "a", "-"], " \n\t"), @r#"
     -- stderr
-    error: the text for "a" is empty
+    error: the text for "a" is blank
     hint: pass the text as an argument, with --file FILE or on standard input
     -- exit 2
     "#);
     home.ok(&["write", "a", "one"]);
     for args in [&["--append"][..], &["--replace"]] {
-        assert!(home.run(&[&["write", "a", " "], args].concat()).contains("the text for \"a\" is empty"));
+        assert!(home.run(&[&["write", "a", " "], args].concat()).contains("the text for \"a\" is blank"));
     }
     let mut talk = Talk::begin(&home, &[], REVISION);
     let refused = talk.call("memory_write", json!({ "path": "b", "content": " \n" }));

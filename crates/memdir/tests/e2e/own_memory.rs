@@ -78,9 +78,9 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
       [HOME]/.claude/settings.json changed, backup: settings.json.[BACKUP]
       Start a new session; `/mcp` lists memdir.
     -- stderr
-    note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
+    note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in its project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; import the directory in its project with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus","autoMemoryEnabled":false}"#);
@@ -131,7 +131,7 @@ fn replace_imports_the_memories_of_other_projects_too() {
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: imported 1 memory from [HOME]/.claude/projects/[SHOP]/memory (undo in [HOME]/shop: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; in its project, import the directory with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; import the directory in its project with: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     ");
     let list = || String::from_utf8(home.bare(&["list"]).current_dir(home.path("shop")).output().unwrap().stdout).unwrap();
     assert_eq!(list(), "price\n");
@@ -150,7 +150,7 @@ fn share_points_the_auto_memory_at_this_projects_directory() {
       [HOME]/work/.claude/settings.local.json changed, backup: settings.local.json.[BACKUP]
       Start a new session; `/mcp` lists memdir.
     -- stderr
-    note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
+    note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
@@ -188,7 +188,7 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
       [HOME]/.claude/settings.json changed, backup: settings.json.[BACKUP]
       Start a new session; `/mcp` lists memdir.
     -- stderr
-    note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
+    note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus"}"#);
@@ -356,13 +356,13 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     ");
     assert_snapshot!(run(&home, &["install", "cursor", "--auto-memory", "replace"]), @"
     -- stderr
-    error: Cursor has no setting for its own memory
-    hint: controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules; no file was changed
+    error: Cursor has no memory setting that memdir can change
+    hint: its own memory is controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules; no file was changed
     -- exit 2
     ");
     assert_snapshot!(run(&home, &["install", "zed", "--auto-memory", "both"]), @"
     -- stderr
-    error: Zed has no setting for its own memory
+    error: Zed has no memory setting that memdir can change
     hint: omit --auto-memory; no file was changed
     -- exit 2
     ");
@@ -376,7 +376,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
       [HOME]/.gemini/settings.json changed, backup: settings.json.[BACKUP]
       Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.
     -- stderr
-    note: tools and hooks use the memory selected by these options: memdir --home [HOME]/home
+    note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: imported 1 memory from [HOME]/.codex/memories (undo: memdir undo [ID])
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");

@@ -58,7 +58,7 @@ fn past_conversations_are_run_against_todays_memory() {
     let since = ["replay", "--since", "2026-08-01"];
     assert_snapshot!(home.run_bare(&since), @"
     3 conversations, 6 messages, 1 tool call
-    recall: 3 memories recalled for 3 messages, 219 tokens (average over all messages: 36)
+    memories: recalled 3 times for 3 messages, 219 tokens (average over all messages: 36)
     rules: fired on 1 tool call (hold 1), 73 tokens
     2 candidates (remember 2): 1 already saved, 0 caught by a rule
     memory       recalled  fired
@@ -76,7 +76,7 @@ fn past_conversations_are_run_against_todays_memory() {
     claude-code/a1  Bash: git push
       push holds
     3 conversations, 6 messages, 1 tool call
-    recall: 3 memories recalled for 3 messages, 219 tokens (average over all messages: 36)
+    memories: recalled 3 times for 3 messages, 219 tokens (average over all messages: 36)
     rules: fired on 1 tool call (hold 1), 73 tokens
     2 candidates (remember 2): 1 already saved, 0 caught by a rule
     memory       recalled  fired
@@ -115,9 +115,8 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     let home = machine();
     assert_snapshot!(home.run_bare(&["replay", "--since", "2027-01-01"]), @"
     0 conversations, 0 messages, 0 tool calls
-    recall: 0 memories recalled for 0 messages, 0 tokens (average over all messages: 0)
+    memories: recalled 0 times for 0 messages, 0 tokens (average over all messages: 0)
     rules: fired on 0 tool calls, 0 tokens
-    3 memories were not needed in any of these conversations
     -- stderr
     note: no archived conversations of this project in this period; sync with: memdir chats sync, or add --all-projects
     ");
@@ -129,9 +128,8 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     let off = Home::new();
     assert_snapshot!(off.run_bare(&["replay"]), @"
     0 conversations, 0 messages, 0 tool calls
-    recall: 0 memories recalled for 0 messages, 0 tokens (average over all messages: 0)
+    memories: recalled 0 times for 0 messages, 0 tokens (average over all messages: 0)
     rules: fired on 0 tool calls, 0 tokens
-    0 memories were not needed in any of these conversations
     -- stderr
     note: no archived conversations of this project in this period, and chats are off; turn them on with: memdir chats on, or add --all-projects
     ");

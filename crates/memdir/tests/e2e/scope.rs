@@ -120,13 +120,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: see which settings turn memory off with: memdir where
+    hint: `memdir where` shows the setting that turns memory off
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: see which settings turn memory off with: memdir where
+    hint: `memdir where` shows the setting that turns memory off
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -143,13 +143,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: see which settings turn memory off with: memdir where
+    hint: `memdir where` shows the setting that turns memory off
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: see which settings turn memory off with: memdir where
+    hint: `memdir where` shows the setting that turns memory off
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
@@ -157,7 +157,7 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false for project shop-[HASH] in [HOME]/home/config.toml
-    hint: see which settings turn memory off with: memdir where
+    hint: `memdir where` shows the setting that turns memory off
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
@@ -202,7 +202,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: see which settings turn memory off with: memdir where
+    hint: `memdir where` shows the setting that turns memory off
     -- exit 3
     ");
 }
@@ -299,7 +299,7 @@ fn the_inbox_moves_with_the_memory() {
     assert_eq!(decided, "4\n");
     assert_snapshot!(run_in(&home, "other", &["projects", "rename", &other, "kept"]), @"
     moved 1 memory from other-[HASH] to kept
-    moved 4 candidates; review with: memdir inbox
+    moved 4 candidates; review with: memdir --project kept inbox
     -- stderr
     note: [HOME]/other now uses the memory of kept
     note: [HOME]/shop now uses the memory of kept

@@ -107,7 +107,7 @@ fn reason(kind: Option<CandidateKind>) -> &'static str {
         Some(CandidateKind::Repeat) => "you said it in several conversations",
         Some(CandidateKind::Scar) => "a command failed, then another one worked",
         Some(CandidateKind::Reverted) => "an edit was undone",
-        Some(CandidateKind::Violated) => "a rule was violated twice",
+        Some(CandidateKind::Violated) => "a rule was violated at least twice",
         Some(CandidateKind::Unused) => "a rule has not fired in 90 days",
         None => "written by another program",
     }

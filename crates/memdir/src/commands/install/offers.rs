@@ -26,11 +26,11 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
         let note = match &finding.offer {
             // One sync archives the conversations of all hosts, so there is one question.
             Some(Offer::Index) if is_indexed => continue,
-            Some(Offer::Index) if !std::mem::replace(&mut is_asked, true) && agrees("Archive and index", &conversations)? => {
+            Some(Offer::Index) if !std::mem::replace(&mut is_asked, true) && agrees(&format!("Archive and index {conversations}"))? => {
                 is_indexed = true;
                 Some((actions.index)()?)
             }
-            Some(Offer::Adopt(name)) if agrees("Mount read-only, in place:", &finding.what)? => {
+            Some(Offer::Adopt(name)) if agrees(&format!("Mount {} in place, read-only", finding.what))? => {
                 (actions.adopt)(name)?;
                 Some(format!("mounted {}; undo with: memdir adopt {name} --undo", finding.what))
             }
@@ -48,9 +48,9 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
     Ok((left, notes))
 }
 
-fn agrees(verb: &str, what: &str) -> Result<bool, Failure> {
+fn agrees(question: &str) -> Result<bool, Failure> {
     let ask = || -> io::Result<bool> {
-        write!(anstream::stderr(), "{verb} {what}? [y/N] ")?;
+        write!(anstream::stderr(), "{question}? [y/N] ")?;
         Ok(matches!(read_answer()?.trim(), "y" | "yes"))
     };
     ask().map_err(|source| Failure::Output { source })

@@ -149,10 +149,10 @@ impl Settlement {
     /// The note about memories that the host no longer reads and that are not imported.
     fn unread_note(&self, dir: &Path, memories: usize) -> String {
         let is_shared = self.dir.is_some() && self.scope == InstallScope::User;
-        let (there, under) = if is_shared { ("", " --under user") } else { ("in its project, ", "") };
+        let (there, under) = if is_shared { ("", " --under user") } else { (" in its project", "") };
         let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
         let title = self.host.title;
-        format!("{title} no longer reads {memories} in {dir}; {there}import the directory with: memdir import {}{under}", quote_posix(&dir))
+        format!("{title} no longer reads {memories} in {dir}; import the directory{there} with: memdir import {}{under}", quote_posix(&dir))
     }
 
     /// Applies the settings, apart from an installation of tools and hooks.
@@ -261,7 +261,8 @@ pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, 
 /// The note that nothing was decided.
 pub(in crate::commands) fn undecided_note(host: &Host) -> Option<String> {
     let switch = host.memory_switch.as_ref()?;
-    Some(format!("{}'s own {} is still on; choose with: {}", host.title, switch.name, decide(host, switch)))
+    let is = if switch.name.ends_with('s') { "are" } else { "is" };
+    Some(format!("{}'s own {} {is} still on; choose with: {}", host.title, switch.name, decide(host, switch)))
 }
 
 /// The command that decides.

@@ -115,14 +115,12 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
         RemoteToken::Text(token) => Some(token.clone()),
         RemoteToken::SignIn | RemoteToken::Variable(_) => None,
     };
+    let first = if project.is_some() { "check --project, or ask" } else { "ask" };
     Ok(match TeamClient::new(base, token, project).access() {
         TeamAccess::Refused(why) => {
-            let message = format!("the server rejected the token: {why}");
-            return Err(Failure::Negative {
-                code: "refused",
-                message,
-                hint: "ask the server's operator for another token; no file was changed".into(),
-            });
+            let message = format!("the server refuses access: {why}");
+            let hint = format!("{first} the server's operator for another token; no file was changed");
+            return Err(Failure::Negative { code: "refused", message, hint });
         }
         TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
         TeamAccess::Unexpected(why) => vec![format!("{why}; check again later with: memdir doctor")],
