@@ -327,6 +327,11 @@ pub(crate) fn database_variable() -> Option<String> {
     variable("DATABASE_URL")
 }
 
+/// The file of certificate authorities in the environment, if there is one.
+pub(crate) fn certificates_variable() -> Option<String> {
+    variable("SSL_CERT_FILE")
+}
+
 /// The token of a team server in the environment, if there is one.
 pub(crate) fn team_token_variable() -> Option<String> {
     variable("MEMDIR_TEAM_TOKEN")

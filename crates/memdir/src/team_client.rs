@@ -1,13 +1,14 @@
 //! A client of a team server over HTTP: whether it can be reached and accepts a token, and its memories. Requests are over HTTPS, except to loopback,
 //! follow no redirect, and errors never show a token.
 
-use crate::exit::Failure;
+use crate::{config, exit::Failure};
 use jiff::Timestamp;
 use memdir_server::is_safe_url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{cmp::Reverse, fmt, time::Duration};
+use std::{cmp::Reverse, fmt, fs, sync::Arc, time::Duration};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// Seconds for a request.
 const TIMEOUT_SECS: u64 = 20;
@@ -25,6 +26,8 @@ pub(crate) struct TeamClient {
     base: String,
     token: Option<String>,
     project: Option<String>,
+    /// Why no connection can be opened, if the certificate authorities cannot be read.
+    problem: Option<String>,
 }
 
 /// An answer of the server.
@@ -62,10 +65,30 @@ pub(crate) fn server_url(typed: &str) -> Result<String, Failure> {
     })
 }
 
+/// Returns the certificate authorities of the environment, or the public ones.
+fn trusted_roots() -> Result<RootCerts, String> {
+    let Some(file) = config::certificates_variable() else { return Ok(RootCerts::WebPki) };
+    let pem = fs::read(&file).map_err(|error| format!("cannot read {file:?} (SSL_CERT_FILE): {error}"))?;
+    let items = parse_pem(&pem).collect::<Result<Vec<_>, _>>();
+    let items = items.map_err(|error| format!("{file:?} (SSL_CERT_FILE) is not a valid PEM file: {error}"))?;
+    let certificates =
+        items.into_iter().filter_map(|item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None });
+    let certificates: Vec<_> = certificates.collect();
+    if certificates.is_empty() {
+        return Err(format!("{file:?} (SSL_CERT_FILE) contains no certificates"));
+    }
+    Ok(RootCerts::Specific(Arc::new(certificates)))
+}
+
 impl TeamClient {
     /// Creates a client. Opens no connection.
     pub(crate) fn new(base: &str, token: Option<String>, project: Option<String>) -> Self {
+        let (roots, problem) = match trusted_roots() {
+            Ok(roots) => (roots, None),
+            Err(why) => (RootCerts::WebPki, Some(why)),
+        };
         let agent = ureq::Agent::config_builder()
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
             .timeout_global(Some(Duration::from_secs(TIMEOUT_SECS)))
             .http_status_as_error(false)
             // A redirect could send the token to another server.
@@ -76,11 +99,14 @@ impl TeamClient {
             .user_agent("memdir")
             .build()
             .new_agent();
-        TeamClient { agent, base: base.to_owned(), token, project }
+        TeamClient { agent, base: base.to_owned(), token, project, problem }
     }
 
     /// Sends a request and returns the answer, or why there is none.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<TeamReply, String> {
+        if let Some(why) = &self.problem {
+            return Err(why.clone());
+        }
         let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -88,7 +114,12 @@ impl TeamClient {
         for (name, value) in headers.iter().copied().chain(self.project.as_deref().map(|project| ("memdir-project", project))) {
             request = request.header(name, value);
         }
-        let failed = |error: ureq::Error| self.without_token(&format!("{}: {error}", self.base));
+        let failed = |error: ureq::Error| {
+            let error = error.to_string();
+            let advice =
+                if error.contains("UnknownIssuer") { "; set SSL_CERT_FILE to a PEM file with your certificate authority" } else { "" };
+            self.without_token(&format!("{}: {error}{advice}", self.base))
+        };
         let invalid = |error: ureq::http::Error| self.without_token(&error.to_string());
         let mut response = match body {
             Some(body) => self.agent.run(request.body(body.to_owned()).map_err(invalid)?).map_err(failed)?,

@@ -7,15 +7,16 @@ use crate::{
     output::{CommandOutput, OutputOptions, Printer},
     team_client::{self, ServerProposal, TeamClient, TeamFailure},
 };
+use memdir_core::internal::base::shell::quote_posix;
 use serde::Serialize;
 use std::io;
 
 #[derive(Serialize)]
 struct ReviewList {
     proposals: Vec<ServerProposal>,
-    /// The URL, for the command that shows one.
+    /// The options for the command that shows one.
     #[serde(skip)]
-    server: String,
+    options: String,
 }
 
 pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput, Failure> {
@@ -36,7 +37,10 @@ pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput,
                 ReviewState::Withdrawn => Some("withdrawn"),
             };
             let proposals = client.proposals(state).map_err(|failure| failed(&failure, "list the proposals", &base))?;
-            Ok(CommandOutput::new(ReviewList { proposals, server: base }, show_list))
+            // Without the option, the token comes from the environment.
+            let token_file = args.token_file.as_ref().map(|file| format!(" --token-file {}", quote_posix(&file.to_string_lossy())));
+            let options = format!("--server {base}{}", token_file.unwrap_or_default());
+            Ok(CommandOutput::new(ReviewList { proposals, options }, show_list))
         }
         ReviewWhat::Show { id } => {
             let proposal = client.proposal(id).map_err(|failure| failed(&failure, "read the proposal", &base))?;
@@ -86,9 +90,9 @@ fn show_list(list: &ReviewList, printer: &mut Printer<'_>) -> io::Result<()> {
     let waiting = list.proposals.iter().filter(|one| one.can_decide).count();
     if waiting > 0 {
         printer.note(format!(
-            "{} waiting for your decision; see one with: memdir review show ID --server {}",
+            "{} waiting for your decision; see one with: memdir review show ID {}",
             counted(waiting as u64, "proposal is", "proposals are"),
-            list.server
+            list.options
         ));
     }
     Ok(())

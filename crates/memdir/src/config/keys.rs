@@ -55,6 +55,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     var("MEMDIR_DREAM", "set by `memdir dream --with` for the program that it starts, so that memdir's hooks do nothing there", "none"),
     var("MEMDIR_TEAM_TOKEN", "team server token for `memdir export` and `memdir review`; `--token-file` overrides it", "none"),
     var("MEMDIR_TOKEN", "bearer token that clients of `memdir mcp --http` must send; `--token-file` overrides it", "none"),
+    var("SSL_CERT_FILE", "PEM file with the certificate authorities to trust for a team server", "the public authorities"),
     var("DATABASE_URL", "PostgreSQL database URL for `memdir serve` and `memdir admin`; `--database` overrides it", "none"),
     var(
         "MEMDIR_EXTRA_GUIDELINES, CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES",

@@ -3,7 +3,7 @@
 use super::{ConfigEdit, ConfigFile, Host, InstallScope, Machine, RemoteServer};
 
 /// The name of the team server in a host's settings.
-const TEAM_SERVER: &str = "memdir-team";
+pub(crate) const TEAM_SERVER: &str = "memdir-team";
 
 /// Why a host cannot be connected to a team server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,15 @@ use crate::{
     mcp_callers::token,
     web::Web,
 };
-use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// The hosts whose settings have servers over HTTP.
 const HOSTS: [&str; 9] = ["claude-code", "codex", "gemini", "cursor", "vscode", "opencode", "zed", "windsurf", "copilot-cli"];
@@ -96,7 +104,7 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     insta::assert_snapshot!(install(&["--scope", "project", "--token-env", "TEAM_TOKEN"]), @"
     Claude Code (project): done
       [HOME]/work/.mcp.json created
-      Set TEAM_TOKEN to your token in Claude Code's environment. Start a new session; `/mcp` lists memdir.
+      Set TEAM_TOKEN to your token in Claude Code's environment. Start a new session; `/mcp` lists memdir-team.
     ");
     insta::assert_snapshot!(fs::read_to_string(home.path("work/.mcp.json")).unwrap().replace(&url, "[URL]"), @r#"
     {
@@ -182,4 +190,55 @@ fn a_server_that_is_gone_or_refuses_is_reported() {
     assert!(level == "bad" && seen.starts_with(&format!("cannot be reached: {url}: ")), "{seen}");
     let again = home.run_bare(&["install", "gemini", "--server", &url, "--token-file", file.to_str().unwrap()]);
     assert!(again.contains("note: cannot reach the server: ") && again.contains("memdir doctor"), "{again}");
+}
+
+/// A server with TLS, which is killed when this is dropped.
+struct TlsServer(std::process::Child);
+
+impl Drop for TlsServer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn openssl(dir: &Path, args: &str) -> Command {
+    let mut command = Command::new("openssl");
+    command.args(args.split(' ')).current_dir(dir);
+    command
+}
+
+#[test]
+fn a_private_certificate_authority_is_trusted_if_it_is_named() {
+    let home = Home::new();
+    let dir = home.path("tls");
+    fs::create_dir(&dir).unwrap();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
+    fs::write(dir.join("names"), "subjectAltName=DNS:localhost").unwrap();
+    for args in [
+        format!("req -x509 {key} -subj /CN=own -keyout own-key.pem -out own.pem"),
+        format!("req {key} -subj /CN=localhost -keyout server-key.pem -out server.csr"),
+        "x509 -req -in server.csr -CA own.pem -CAkey own-key.pem -CAcreateserial -days 2 -extfile names -out server.pem".to_owned(),
+    ] {
+        let output = openssl(&dir, &args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let serve = format!("s_server -accept 127.0.0.1:{port} -cert server.pem -key server-key.pem -www");
+    let mut server = TlsServer(openssl(&dir, &serve).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let printed = BufReader::new(server.0.stdout.take().unwrap());
+    assert!(printed.lines().any(|line| line.unwrap().starts_with("ACCEPT")));
+    let review = |file: Option<&str>| {
+        let url = format!("https://localhost:{port}");
+        let mut command = home.bare(&["review", "list", "--server", &url]);
+        file.map(|file| command.env("SSL_CERT_FILE", dir.join(file)));
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let refused = review(None);
+    assert!(refused.contains("UnknownIssuer; set SSL_CERT_FILE to a PEM file with your certificate authority\n"), "{refused}");
+    // The connection is made; what answers is not memdir.
+    let answered = review(Some("own.pem"));
+    assert!(!answered.to_lowercase().contains("cert") && answered.contains("error: cannot list the proposals"), "{answered}");
+    assert!(review(Some("none.pem")).contains("none.pem\" (SSL_CERT_FILE): No such file or directory"));
+    assert!(review(Some("names")).contains("names\" (SSL_CERT_FILE) contains no certificates"));
 }

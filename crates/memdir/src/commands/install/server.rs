@@ -9,7 +9,7 @@ use crate::{
     exit::{Exit, Failure},
     hosts::{
         ConfigFile, Host, InstallScope, Machine, RemoteServer, RemoteToken,
-        remote::{NoRemote, remote_file},
+        remote::{NoRemote, TEAM_SERVER, remote_file},
     },
     install::{self, FileOutcome, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions},
@@ -129,10 +129,15 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
 }
 
 fn next_step(host: &Host, server: &RemoteServer) -> String {
+    // Hooks belong to the server on this machine.
+    let listed = match host.next_step.contains("hooks") {
+        true => format!("Start a new session in {}.", host.title),
+        false => host.next_step.replace("memdir", TEAM_SERVER),
+    };
     match &server.token {
         RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
-        RemoteToken::Variable(name) => format!("Set {name} to your token in {}'s environment. {}", host.title, host.next_step),
-        RemoteToken::Text(_) => host.next_step.to_owned(),
+        RemoteToken::Variable(name) => format!("Set {name} to your token in {}'s environment. {listed}", host.title),
+        RemoteToken::Text(_) => listed,
     }
 }
 
