@@ -1611,7 +1611,7 @@ pub(crate) struct Review {
     /// URL of the team server
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
-    /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` for standard input) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server [default: all projects that the token gives access to]
@@ -2000,7 +2000,7 @@ pub(crate) struct Install {
     /// Connect HOST to this team server in addition to memdir's own server; without a token option, sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
-    /// File with the team server token (`-` to type it), which is copied into the host's settings
+    /// File with the team server token (`-` for standard input); the token is copied into the host's settings
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
     /// Environment variable from which the host reads the team server token
@@ -2128,7 +2128,7 @@ pub(crate) struct Export {
     /// Copy memories from this team server to this machine; memories that differ here are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
-    /// File with the team server token (`-` to type it) [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` for standard input) [env: MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several

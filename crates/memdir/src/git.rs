@@ -35,7 +35,7 @@ impl Git {
             true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
             false => {
                 let message = String::from_utf8_lossy(&out.stderr).lines().next().unwrap_or("git diff failed").to_owned();
-                let hint = "use commits that exist in this clone, such as: memdir check --diff origin/main..HEAD".to_owned();
+                let hint = "use commits that exist in this clone, for example: memdir check --diff origin/main..HEAD".to_owned();
                 Err(Failure::Usage { message: format!("--diff {range}: {message}"), hint })
             }
         }

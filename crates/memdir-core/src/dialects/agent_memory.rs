@@ -216,7 +216,7 @@ fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
                 Err(error) => return Err(error),
             }
         }
-        Err(Error::Unavailable { what: "cannot name the session".into(), why: "too many sessions were saved at the same time".into() })
+        Err(Error::Unavailable { what: "cannot save the session".into(), why: "too many sessions were saved at the same time".into() })
     })())
 }
 

@@ -69,7 +69,7 @@ fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     match (switched.on, switched.chats) {
         (true, true) => printer.note("every search imports new conversations; import them now with: memdir chats sync"),
         (true, false) => {
-            printer.note(format!("{what} are imported only while chats as a whole are on; turn them on with: memdir chats on"));
+            printer.note(format!("{what} are not imported yet, because importing chats is off; turn it on with: memdir chats on"));
         }
         (false, _) => printer.note("archived conversations are kept; see how to remove them with: memdir chats forget --help"),
     }
