@@ -76,7 +76,7 @@ impl TeamCaller {
     fn with_role(&self, mount: NamespaceMount, group: Option<&String>) -> NamespaceMount {
         let role = group.and_then(|group| self.access.groups.get(group));
         let access = if role.is_some_and(|role| *role >= MemberRole::Writer) { Access::ReadWrite } else { Access::ReadOnly };
-        // An agent always proposes, also with a token of a reviewer.
+        // An agent always proposes and never accepts, also with a token of a reviewer.
         let reviews = self.agent.is_none() && role.is_some_and(|role| *role >= MemberRole::Reviewer);
         NamespaceMount { mount: Mount { access, ..mount.mount }, reviews, group: group.cloned(), ..mount }
     }

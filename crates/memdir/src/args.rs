@@ -1272,7 +1272,7 @@ Examples:
   memdir stats --cost
   memdir stats --use")]
 pub(crate) struct Stats {
-    /// Show how many tokens a session uses in each host before the first message
+    /// Show how many tokens memdir adds to a session in each host before the first message
     #[arg(long, conflicts_with = "loads")]
     pub(crate) cost: bool,
     /// Show how often the prompt was loaded, and how large it was
@@ -2378,7 +2378,7 @@ pub(crate) struct BenchRecall {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
-    /// Number of messages of each length
+    /// Number of messages of each length (20, 60 and 300 words)
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) messages: u32,
 }

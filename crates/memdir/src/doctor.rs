@@ -107,8 +107,8 @@ fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str)
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
         Ok(kept) => {
-            let seen = format!("kept: {} (left by a change that is not in the history)", list(&kept));
-            DoctorFinding::bad(what, seen, "inspect each file, then delete it")
+            let seen = format!("kept, because the history does not have their texts: {}", list(&kept));
+            DoctorFinding::bad(what, seen, "copy what you need from each file, then delete it")
         }
         Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
     }
@@ -230,7 +230,7 @@ fn difference(format: ConfigFormat, text: &str, edit: &ConfigEdit, programs: &[S
             _ => "missing".into(),
         },
         ConfigEdit::Setting { path, value } => match config_edit::get(format, text, path) {
-            Ok(Some(current)) => format!("set to {current}, but memdir set it to {value}"),
+            Ok(Some(current)) => format!("now {current}, but memdir set it to {value}"),
             _ => "missing".into(),
         },
         ConfigEdit::Hook { path, value, host, event } => {

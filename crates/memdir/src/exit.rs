@@ -94,7 +94,7 @@ impl Failure {
     pub(crate) fn text(&self) -> FailureText {
         let (code, message, hint) = match self {
             Failure::CommandLine { error, .. } | Failure::Hook { error, .. } => {
-                ("usage", first_paragraph(error), "see the usage with: memdir --help".to_owned())
+                ("usage", first_paragraph(error), "see the usage with: memdir help COMMAND".to_owned())
             }
             Failure::Core { error, hint } => {
                 (error.code(), error.command_message(), hint.map_or_else(|| error.command_hint(), str::to_owned))

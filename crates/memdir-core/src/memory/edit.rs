@@ -216,7 +216,7 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
             let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
             let group = group.ok_or_else(|| {
                 bad(format!(
-                    "the replacement refers to group $!{number}, but the regular expression has fewer groups ({})",
+                    "the replacement refers to group $!{number}, but the number of groups in the regular expression is {}",
                     groups.len() - 1
                 ))
             })?;

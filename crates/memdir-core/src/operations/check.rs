@@ -64,7 +64,7 @@ pub enum CheckRule {
     Type,
     /// A date is relative to the day it was written.
     RelativeDate,
-    /// Two memories are nearly identical.
+    /// The bodies of two memories are nearly identical.
     NearDuplicate,
     /// A memory repeats an instruction file of the project.
     RepeatsInstructions,

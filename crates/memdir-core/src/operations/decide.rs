@@ -84,7 +84,7 @@ pub(crate) fn accept(store: &dyn Store, context: &Context, name: &MemoryPath, ne
 pub(crate) fn merge(store: &dyn Store, context: &Context, name: &MemoryPath, into: &MemoryPath) -> Result<DecidedCandidate> {
     let (path, entry) = inbox::find_entry(store, name)?;
     if inbox::is_in_inbox(store, into) {
-        return Err(Error::bad_input("into", format!("{:?} is a candidate, not a memory", into.name())));
+        return Err(Error::bad_input("target", format!("{:?} is a candidate, not a memory", into.name())));
     }
     decide(store, context, &path, &entry, into, DecisionOutcome::Merged, |candidate, memory| {
         let old = write::utf8(&memory.path, &memory.bytes)?;

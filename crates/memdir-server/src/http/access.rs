@@ -1,4 +1,4 @@
-//! Access control: the bearer token, the `Host` header and the `Origin` of a request. Never logs a token.
+//! Access control: the bearer token, the `Host` header and the `Origin` of a request, and the answer (401, `WWW-Authenticate`) if it is refused. Never logs a token.
 
 use super::{
     caller::{CallerDirectory, CallerId},

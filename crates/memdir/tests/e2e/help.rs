@@ -216,7 +216,7 @@ fn mistyped_commands_are_usage_errors() {
       "error": {
         "code": "usage",
         "message": "unrecognized subcommand 'raed'",
-        "hint": "see the usage with: memdir --help"
+        "hint": "see the usage with: memdir help COMMAND"
       }
     }
     -- exit 2
@@ -274,7 +274,7 @@ fn help_is_a_command() {
       "error": {
         "code": "usage",
         "message": "unrecognized subcommand 'raed'",
-        "hint": "see the usage with: memdir --help"
+        "hint": "see the usage with: memdir help COMMAND"
       }
     }
     -- exit 2

@@ -648,7 +648,7 @@ fn bad_names_have_a_hint_and_a_candidate_is_decided_about_once() {
     "#);
     assert_snapshot!(home.run_bare(&["inbox", "merge", "notes/deploy", "inbox/feedback/no-force-push"]), @r#"
     -- stderr
-    error: invalid into: "inbox/feedback/no-force-push" is a candidate, not a memory
+    error: invalid target: "inbox/feedback/no-force-push" is a candidate, not a memory
     hint: pass a memory name; list the memories with: memdir list
     -- exit 2
     "#);

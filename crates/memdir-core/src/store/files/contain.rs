@@ -318,7 +318,9 @@ impl Open<'_> {
             }
             // Only links that stay inside are followed, and only so many of them.
             Ok(target) if target.starts_with(&self.root.path) && self.root.links.inside => {
-                format!("{link_name} is a symbolic link that leads outside the directory through another link, or is part of a loop")
+                format!(
+                    "{link_name} is a symbolic link that leads outside the directory through another link, or is part of a loop; remove it, or point it directly at a file in the directory"
+                )
             }
             Ok(target) if target.starts_with(&self.root.path) => {
                 format!("{link_name} is a symbolic link; to follow links within a mount, set `follow_links = true` for the mount")
