@@ -21,7 +21,6 @@ use std::{
     path::PathBuf,
     pin::{Pin, pin},
     sync::Arc,
-    task::{Context, Poll, Waker},
     thread,
     time::Duration,
 };
@@ -248,6 +247,10 @@ impl Database {
     /// Removes a tenant with everything that belongs to it, its memories included. Returns whether it existed.
     pub fn remove_tenant(&self, tenant: &str) -> Result<bool> {
         self.administer(tenant, async |client| {
+            // First, so that changes which are being made end before their rows are removed, and later ones find no person.
+            for sql in sql::LOCK_TENANT {
+                client.query(*sql, &[&tenant]).await?;
+            }
             let mut removed = 0;
             for sql in sql::REMOVE_TENANT {
                 removed = client.execute(*sql, &[&tenant]).await?;
@@ -456,17 +459,12 @@ pub(crate) fn begin_read(tenant: &str) -> String {
     )
 }
 
-/// Sends a request, and then others without waiting for the answer to the first. That answer does not wake the waiting thread: only the
-/// last one does.
+/// Sends a request, and then others without waiting for the answer to the first.
+///
+/// Both are polled until both are done: a connection delivers the answers in order, so that an answer which no one takes, such as a long
+/// error, would hold back those behind it.
 pub(crate) async fn send_before<A, T>(first: impl Future<Output = A>, then: impl Future<Output = T>) -> (A, T) {
-    let mut first = pin!(first);
-    // A request is sent by the first poll.
-    let sent = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    let value = then.await;
-    match sent {
-        Poll::Ready(done) => (done, value),
-        Poll::Pending => (first.await, value),
-    }
+    tokio::join!(biased; first, then)
 }
 
 /// How long a check of a token or of the database may take.
@@ -544,5 +542,36 @@ impl Pauses {
         // Meanwhile the connections notice that the server has closed them.
         database.shared.waiting.block_on(pin!(async { tokio::time::sleep(pause).await }));
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::{Context, Poll, Waker};
+    use tokio::sync::mpsc;
+
+    /// The connection stops at an answer that does not fit into the channel of its request.
+    #[test]
+    fn a_long_first_answer_does_not_hold_back_the_next_one() {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let first = async {
+            let mut parts = 0;
+            while receiver.recv().await.is_some() {
+                parts += 1;
+            }
+            parts
+        };
+        let then = async move {
+            for part in 0..5 {
+                sender.send(part).await.unwrap();
+            }
+        };
+        let mut both = pin!(send_before(first, then));
+        let done = (0..20).find_map(|_| match both.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready((parts, ())) => Some(parts),
+            Poll::Pending => None,
+        });
+        assert_eq!(done, Some(5));
     }
 }

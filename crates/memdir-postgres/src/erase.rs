@@ -47,6 +47,7 @@ impl Database {
         let erased_as = format!("erased-{id}");
         self.administer_or_undo(tenant, is_done, async |client| {
             // First, so that changes which are being made end before the history is renamed, and later ones find no person.
+            client.query(sql::LOCK_PERSON_ALONE, &[&tenant, &person]).await?;
             if client.query_opt(sql::LOCK_PERSON, &[&tenant, &person]).await?.is_none() {
                 let why =
                     format!("it does not exist in tenant {tenant:?}; list the people with: memdir admin person list --tenant {tenant}");

@@ -21,6 +21,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, works_since: 1, sql: include_str!("migrations/002.sql") },
     Migration { version: 3, works_since: 1, sql: include_str!("migrations/003.sql") },
     Migration { version: 4, works_since: 1, sql: include_str!("migrations/004.sql") },
+    Migration { version: 5, works_since: 1, sql: include_str!("migrations/005.sql") },
 ];
 
 /// Two replicas that start together must not migrate at the same time.

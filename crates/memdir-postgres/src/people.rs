@@ -103,7 +103,10 @@ impl Database {
 
     /// Removes a person with their tokens and memberships. Their memories stay. Returns whether the person existed.
     pub fn remove_person(&self, tenant: &str, person: &str) -> Result<bool> {
-        self.administer(tenant, async |client| Ok(client.execute(sql::REMOVE_PERSON, &[&tenant, &person]).await? == 1))
+        self.administer(tenant, async |client| {
+            client.query(sql::LOCK_PERSON_ALONE, &[&tenant, &person]).await?;
+            Ok(client.execute(sql::REMOVE_PERSON, &[&tenant, &person]).await? == 1)
+        })
     }
 
     /// Lists the people of a tenant with their access.

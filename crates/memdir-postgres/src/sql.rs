@@ -271,12 +271,19 @@ pub(crate) const PEOPLE: &str = "select person from memdir.people where tenant =
 
 pub(crate) const HAS_PERSON: &str = "select 1 from memdir.people where tenant = $1 and person = $2";
 
-/// Locks a person against everything else: an erasure waits for their changes, and changes wait for an erasure.
+/// Locks a person against everything else: a removal waits for their changes, and changes wait for a removal. Locks of rows would not do:
+/// new changes share the row with those that are being made, so that a removal could wait for ever. Advisory locks are granted in order.
+pub(crate) const LOCK_PERSON_ALONE: &str = "select pg_advisory_xact_lock(hashtextextended($1 || chr(10) || $2, 0))";
+
 pub(crate) const LOCK_PERSON: &str = "select 1 from memdir.people where tenant = $1 and person = $2 for update";
 
-/// Keeps people from being removed before the end of the transaction.
-pub(crate) const HOLD_PEOPLE: &str =
-    "select person from memdir.people where tenant = $1 and person = any($2) order by person for key share";
+/// Keeps people from being removed before the end of the transaction. Waits for removals that wait themselves.
+pub(crate) const HOLD_PEOPLE: &str = "
+    with held as materialized (
+      select pg_advisory_xact_lock_shared(hashtextextended($1 || chr(10) || name, 0))
+      from (select name from unnest($2::text[]) as name order by name) as names)
+    select person from memdir.people
+    where tenant = $1 and person = any($2) and (select count(*) from held) > 0 order by person for key share";
 
 pub(crate) const MEMBER_ROLE: &str = "select role from memdir.members where tenant = $1 and group_name = $2 and person = $3";
 
@@ -389,6 +396,14 @@ pub(crate) const RENAME_IN_AUDIT: &str = "
       || case when details ->> 'person' = $2 then jsonb_build_object('person', $3::text) else '{}' end
       || case when details ->> 'reviewer' = $2 then jsonb_build_object('reviewer', $3::text) else '{}' end
     where tenant = $1 and (details ->> 'person' = $2 or details ->> 'reviewer' = $2)";
+
+/// Locks the people, the tenant and its namespaces, in the order in which changes lock them.
+pub(crate) const LOCK_TENANT: &[&str] = &[
+    "select pg_advisory_xact_lock(hashtextextended($1 || chr(10) || person, 0))
+      from (select person from memdir.people where tenant = $1 order by person) as names",
+    "select 1 from memdir.tenants where tenant = $1 for update",
+    "select 1 from memdir.namespaces where tenant = $1 order by namespace for update",
+];
 
 /// Everything of a tenant, in the order of references.
 pub(crate) const REMOVE_TENANT: &[&str] = &[

@@ -147,7 +147,7 @@ fn the_version_of_the_schema_is_checked() {
     let why = "the database: the schema has version 99, which is too new for this release; upgrade memdir";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "delete from memdir.migrations").unwrap();
-    let why = "the database: the schema has version 0, but this release needs version 4; upgrade the schema with: memdir admin migrate";
+    let why = "the database: the schema has version 0, but this release needs version 5; upgrade the schema with: memdir admin migrate";
     assert_eq!(connect(), Err(why.into()));
     crate::support::query(&test.url, "drop schema memdir cascade").unwrap();
     assert_eq!(connect(), Err("the database: the memdir schema is missing; create it with: memdir admin migrate".into()));

@@ -136,3 +136,24 @@ fn what_does_not_exist_is_refused_and_every_change_counts_up_the_revision() {
     assert!(database.has_tenant(TENANT).unwrap() && database.remove_tenant(TENANT).unwrap());
     assert!(!database.has_tenant(TENANT).unwrap());
 }
+
+/// A replica would take the permissions of the earlier tenant for newer ones.
+#[test]
+fn a_tenant_that_is_created_again_has_a_greater_revision() {
+    let Some(test) = TestDatabase::new() else { return };
+    let database = test.database();
+    let key = CallerKey::Person { tenant: TENANT.into(), person: "ada".into(), connection: "oauth".into() };
+    let revision = || {
+        database.create_tenant(TENANT).unwrap();
+        database.add_person(TENANT, "ada").unwrap();
+        database.wait_for(TeamCaller::find(database, &key, None)).unwrap().unwrap().revision
+    };
+    let first = revision();
+    for group in ["a", "b", "c", "d", "e"] {
+        database.add_group(TENANT, group).unwrap();
+    }
+    let before = database.wait_for(TeamCaller::find(database, &key, None)).unwrap().unwrap().revision;
+    assert!(before > first);
+    assert!(database.remove_tenant(TENANT).unwrap());
+    assert!(revision() > before);
+}

@@ -124,12 +124,17 @@ fn an_erasure_waits_for_changes_of_the_person_and_refuses_later_ones() {
     let edit = FileEdit { path: path("deploy.md"), bytes: Some(b"Only on Tuesdays".to_vec()), role: Role::Memory };
     let receipt = std::thread::scope(|scope| {
         let mut erasing = None;
+        let mut later = None;
         let made = ada.change(&intent(Verb::Write), &[path("deploy.md")], &mut |_| {
             let erasing = erasing.get_or_insert_with(|| scope.spawn(|| database.erase_person(TENANT, "ada", true).unwrap()));
             while !erasing.is_finished() && query(&test.url, waiting).unwrap() == [["0"]] {}
+            // A person who keeps writing must not keep the erasure waiting: a change that comes later waits behind it.
+            let later = later.get_or_insert_with(|| scope.spawn(|| put(&ada, "user/later.md", "later").unwrap_err().to_string()));
+            while !later.is_finished() && query(&test.url, waiting).unwrap() == [["1"]] {}
             Ok(vec![edit.clone()])
         });
         made.unwrap();
+        assert_eq!(later.unwrap().join().unwrap(), "the change was not made: the person was removed");
         erasing.unwrap().join().unwrap()
     });
     assert_eq!(text(&shared, "deploy").as_deref(), Some("Only on Tuesdays"));
@@ -139,6 +144,34 @@ fn an_erasure_waits_for_changes_of_the_person_and_refuses_later_ones() {
         assert_eq!(put(&ada, name, "again").unwrap_err().to_string(), "the change was not made: the person was removed");
     }
     assert_eq!(query(&test.url, "select 1 from memdir.namespaces where namespace = 'people/ada'").unwrap(), Vec::<Vec<String>>::new());
+}
+
+#[test]
+fn a_tenant_is_removed_after_the_changes_that_are_being_made() {
+    let Some(test) = TestDatabase::new() else { return };
+    let (_, shared) = with_people(&test);
+    let database = test.database();
+    let mount = NamespaceMount { person: Some("ada".into()), ..NamespaceMount::new("", "projects/shop") };
+    let ada = PostgresStore::open(database, TENANT, &[mount]).unwrap();
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let edit = FileEdit { path: path("deploy.md"), bytes: Some(b"Only on Tuesdays".to_vec()), role: Role::Memory };
+    for store in [&ada, &shared] {
+        database.create_tenant(TENANT).unwrap();
+        database.add_person(TENANT, "ada").unwrap();
+        std::thread::scope(|scope| {
+            let mut removing = None;
+            let made = store.change(&intent(Verb::Write), &[path("deploy.md")], &mut |_| {
+                let removing = removing.get_or_insert_with(|| scope.spawn(|| database.remove_tenant(TENANT)));
+                while !removing.is_finished() && query(&test.url, waiting).unwrap() == [["0"]] {}
+                Ok(vec![edit.clone()])
+            });
+            made.unwrap();
+            assert!(removing.unwrap().join().unwrap().unwrap());
+        });
+        for table in ["tenants", "people", "namespaces", "documents", "versions", "changes", "change_files"] {
+            assert_eq!(query(&test.url, &format!("select count(*) from memdir.{table}")).unwrap(), [["0"]], "{table}");
+        }
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_team_is_set_up_from_nothing() {
     error: the database: the memdir schema is missing; create it with: memdir admin migrate
     -- exit 3
     ");
-    assert_snapshot!(run(&["migrate"]), @"applied 4 migrations");
+    assert_snapshot!(run(&["migrate"]), @"applied 5 migrations");
     assert_snapshot!(run(&["migrate"]), @"unchanged: the schema is up to date");
     assert_snapshot!(run(&["tenant", "list"]), @"no tenants");
     assert_snapshot!(run(&["tenant", "add", "acme"]), @"added tenant acme");
