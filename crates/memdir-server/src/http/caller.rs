@@ -67,6 +67,9 @@ pub trait CallerDirectory: Send + Sync + fmt::Debug {
         if self.is_current(id) { Ok(()) } else { Err(REVOKED.into()) }
     }
 
+    /// Makes the next [`check_caller`](Self::check_caller) of this id look the caller up, however recently that was done.
+    fn recheck(&self, _id: CallerId) {}
+
     /// Returns a number that changes whenever [`is_current`](Self::is_current) may return something else.
     fn revision(&self) -> u64;
 

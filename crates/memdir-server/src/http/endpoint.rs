@@ -163,6 +163,17 @@ impl HttpEndpoint {
         Ok(OpenedSpace { server: service.server.clone(), in_use })
     }
 
+    /// Returns a function that makes the next use of a caller's space look the caller up: what an event stream reads was not requested by
+    /// a request whose token has just been checked.
+    pub(super) fn rechecker(&self, id: Option<CallerId>) -> impl Fn() + Send + Sync + 'static {
+        let directory = self.directory.clone();
+        move || {
+            if let (Some(directory), Some(id)) = (&directory, id) {
+                directory.recheck(id);
+            }
+        }
+    }
+
     /// Returns the service of a caller, and a guard that keeps its space open.
     async fn service(&self, caller: &HttpCaller, state: &CallerState) -> Result<(Arc<McpService>, Option<InUse>), Response> {
         if caller.is_unrestricted() {

@@ -112,7 +112,11 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
             let cursor = reply.value.as_deref().and_then(|cursor| serde_json::from_str::<String>(cursor).ok());
             let cursor = cursor.and_then(|cursor| ChangeCursor::parse(&cursor).ok()).unwrap_or_default();
             let shutdown = server.shutdown.clone();
-            let read = move |cursor| read_events(server.clone(), state.clone(), cursor);
+            let recheck = endpoint.rechecker(id);
+            let read = move |cursor| {
+                recheck();
+                read_events(server.clone(), state.clone(), cursor)
+            };
             let response = stream::start(cursor, hints, shutdown, read);
             let in_use = in_use.map(super::usage::InUse::into_stream);
             Ok(response.map(|body| guarded(body, in_use)))

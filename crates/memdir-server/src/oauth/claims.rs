@@ -72,7 +72,7 @@ pub(super) fn verified(options: &OAuthOptions, claims: &Map<String, Value>, now:
     if now >= expires.saturating_add(LEEWAY_SECS) {
         return invalid("the token has expired");
     }
-    if seconds("nbf").is_some_and(|from| now < from.saturating_sub(LEEWAY_SECS)) {
+    if claims.contains_key("nbf") && seconds("nbf").is_none_or(|from| now < from.saturating_sub(LEEWAY_SECS)) {
         return invalid("the token is not valid yet");
     }
     if !list(claims.get("aud")).iter().any(|audience| is_audience(options, audience)) {
@@ -113,9 +113,11 @@ fn person(options: &OAuthOptions, claims: &Map<String, Value>) -> Result<String,
     if claim == "email" && claims.get("email_verified").is_some_and(|verified| verified != true && verified != "true") {
         return Err(TokenRefusal::Identity("the identity provider has not verified your email address".into()));
     }
-    let name = find(claims, claim).and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+    let name = find(claims, claim).and_then(Value::as_str).filter(|name| !name.is_empty() && name.trim() == *name);
     name.map(str::to_owned).ok_or_else(|| {
-        TokenRefusal::Identity(format!("the token does not name a person: the claim {claim:?} is missing, empty or not a string"))
+        TokenRefusal::Identity(format!(
+            "the token does not name a person: the claim {claim:?} is missing, not a string, empty, or has spaces around it"
+        ))
     })
 }
 

@@ -54,8 +54,8 @@ struct SeenCaller {
     /// By which the reads of the caller's spaces check it.
     known: Arc<KnownCaller>,
     seen: u64,
-    /// Since the last lookup began.
-    checked: Stopwatch,
+    /// Since the last lookup began; `None` if the next call must be checked again.
+    checked: Option<Stopwatch>,
     /// When the last token of an identity provider expires.
     expires: Option<Timestamp>,
 }
@@ -176,11 +176,17 @@ impl CallerDirectory for TeamCallers {
 
     fn check_caller(&self, id: CallerId) -> Result<(), String> {
         let seen = self.seen(id)?;
-        if seen.checked.elapsed() < RECHECK_AFTER {
+        if seen.checked.is_some_and(|checked| checked.elapsed() < RECHECK_AFTER) {
             return Ok(());
         }
         let found = self.database.wait_for(self.look_up(&seen.key))?;
         if found == Some(id) { Ok(()) } else { Err(REVOKED.into()) }
+    }
+
+    fn recheck(&self, id: CallerId) {
+        if let Some(seen) = self.registry().callers.get_mut(&id) {
+            seen.checked = None;
+        }
     }
 
     fn revision(&self) -> u64 {
@@ -225,7 +231,7 @@ impl CallerRegistry {
             }
             if (TeamCaller { revision: found.revision, ..(*seen.caller).clone() }) == found {
                 seen.known.set_revision(found.revision);
-                (seen.caller, seen.seen, seen.checked) = (Arc::new(found), clock, checked);
+                (seen.caller, seen.seen, seen.checked) = (Arc::new(found), clock, Some(checked));
                 return Some(id);
             }
             self.remove(id);
@@ -238,7 +244,10 @@ impl CallerRegistry {
         let id = CallerId(self.last_id);
         self.ids.insert(key.clone(), id);
         let known = Arc::new(KnownCaller::new(key.clone(), &found));
-        self.callers.insert(id, SeenCaller { key: key.clone(), caller: Arc::new(found), known, seen: clock, checked, expires: None });
+        self.callers.insert(
+            id,
+            SeenCaller { key: key.clone(), caller: Arc::new(found), known, seen: clock, checked: Some(checked), expires: None },
+        );
         Some(id)
     }
 

@@ -84,7 +84,9 @@ fn every_other_token_is_refused_with_the_reason() {
     assert_eq!(refused(&web, &with(&[("exp", json!(now - 60))])), invalid("the token has expired"));
     assert_eq!(ask(&web, &with(&[("exp", json!(now - 5))]), &[], "memory_read", json!({})).status, 200, "clocks differ a little");
     assert_eq!(refused(&web, &with(&[("exp", json!(null))])), invalid("the token has no expiry time"));
-    assert_eq!(refused(&web, &with(&[("nbf", json!(now + 600))])), invalid("the token is not valid yet"));
+    for from in [json!(now + 600), json!("now"), json!(null)] {
+        assert_eq!(refused(&web, &with(&[("nbf", from)])), invalid("the token is not valid yet"));
+    }
     assert_eq!(
         refused(&web, &with(&[("aud", json!("https://other.example.org"))])),
         invalid("the token's audience does not include this server")
@@ -120,7 +122,8 @@ fn every_other_token_is_refused_with_the_reason() {
             json!("../bob"),
             "\"../bob\" cannot be used as a name here; ask the operator of this server to choose another claim for oauth.person_claim",
         ),
-        (json!(null), "the token does not name a person: the claim \"sub\" is missing, empty or not a string"),
+        (json!(null), "the token does not name a person: the claim \"sub\" is missing, not a string, empty, or has spaces around it"),
+        (json!("bob\n"), "the token does not name a person: the claim \"sub\" is missing, not a string, empty, or has spaces around it"),
     ] {
         assert_eq!(refused(&web, &with(&[("sub", sub)])), (403, String::new(), why.to_owned()));
     }

@@ -135,6 +135,30 @@ fn reads_over_rest_check_the_token_in_their_own_transaction() {
     }
 }
 
+#[test]
+fn a_stream_ends_with_its_token_before_the_next_change() {
+    let Some(team) = TeamDatabase::new() else { return };
+    let writer = team.token("ada", MemberRole::Writer);
+    team.token("ben", MemberRole::Reader);
+    let home = Home::new();
+    let web = team.replica(&home, &[]);
+    let mut ada = Api::with_token(&web, &writer);
+    let mut put = |name: &str| assert_eq!(ada.ask("PUT", &format!("/v1/memories/{name}"), Some(&json!({ "content": "Text." }))).0, 201);
+    for round in 0..5 {
+        let (row, token) = team.database().add_token(TENANT, "ben", None).unwrap();
+        let mut stream = web.connect();
+        stream.head("GET", "/v1/changes/stream", &[("Authorization", &format!("Bearer {token}"))], None);
+        assert_eq!(stream.reply_head().status, 200);
+        put(&format!("before-{round}"));
+        while !stream.chunk().contains(&format!("before-{round}")) {}
+        team.database().remove_token(TENANT, &row.id).unwrap();
+        put(&format!("after-{round}"));
+        // Returns only when the stream has ended.
+        let rest = String::from_utf8(stream.chunks()).unwrap();
+        assert!(!rest.contains("after-"), "{rest}");
+    }
+}
+
 /// Sends a request of the newer lifecycle, and returns its status and body.
 fn post(web: &Web, token: &str, method: &str, mut params: Value) -> (u16, String) {
     params["_meta"] = crate::talk::meta();
