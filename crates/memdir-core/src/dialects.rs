@@ -68,15 +68,16 @@ pub struct DialectSpace {
 }
 
 impl DialectSpace {
-    /// Fails unless files can exist under each of these names. The files of some systems are in a few places of a directory.
-    pub fn check_names(&self, names: &[MemoryPath]) -> Result<()> {
+    /// Fails unless files can exist under each of these names, which `given` contains: an option or a header. The files of some systems
+    /// are in a few places of a directory.
+    pub fn check_names(&self, given: &str, names: &[MemoryPath]) -> Result<()> {
         let is_outside = |name: &&MemoryPath| match mounts::locate(&self.mounts, name.as_str()) {
             Some((mount, rel)) => !may_match(&mount.only, rel),
             // A name above mounts selects all of them.
             None => !self.mounts.iter().any(|mount| MemoryPath::parse(&mount.prefix).is_ok_and(|prefix| prefix.is_under(name.as_str()))),
         };
         match names.iter().find(is_outside) {
-            Some(name) => Err(Error::bad_input("only", format!("{:?} is not in any mount of this space", name.as_str()))),
+            Some(name) => Err(Error::bad_input(given, format!("{:?} is not in any mount of this space", name.as_str()))),
             None => Ok(()),
         }
     }

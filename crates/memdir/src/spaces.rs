@@ -234,8 +234,9 @@ pub(crate) fn open_dialect(
         extra,
     };
     let space = (dialect.space)(&places).map_err(|error| settings_error(settings, error))?;
-    space.check_names(&settings.only)?;
-    space.check_names(&session.iter().map(|name| MemoryPath::parse(name)).collect::<Result<Vec<_>, _>>()?)?;
+    space.check_names("--only", &settings.only)?;
+    let requested = session.iter().map(|name| MemoryPath::parse(name)).collect::<Result<Vec<_>, _>>()?;
+    space.check_names("Memdir-Only header", &requested)?;
     let served = if settings.only.is_empty() { space.mounts.clone() } else { narrow(&space.mounts, &settings.only)? };
     let mounts = if session.is_empty() { served } else { narrowed(space.mounts, &settings.only, session)? };
     let memdir = open_mounts(settings, &mounts, &settings.actor.value)?;

@@ -341,7 +341,7 @@ impl Error {
             Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
-            Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
+            Error::BadPath { .. } => "Use another name, such as notes/deploy.".into(),
             Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
@@ -349,6 +349,8 @@ impl Error {
             Error::TooLarge { what, .. } if what == REASON => "Shorten the reason.".into(),
             Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
+            // The message already says what to do.
+            Error::ReadOnly { why, .. } if why.contains("; ") => "Nothing was changed.".into(),
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
@@ -397,7 +399,9 @@ impl Error {
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
             Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),
             Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
-            Error::Review { .. } => "nothing was changed".into(),
+            // The message already says what to do.
+            Error::Review { why } if why.contains("; ") => "nothing was changed".into(),
+            Error::Review { .. } => "nothing was changed; list the open proposals".into(),
             Error::NotReviewer => "nothing was changed; use a reviewer's token".into(),
             Error::Removed { .. } => "nothing was changed; ask an administrator for access".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
@@ -417,7 +421,15 @@ impl Error {
             Error::TooLarge { what, .. } if what == REASON => "shorten the reason".into(),
             Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
-            Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
+            // The message already says what to do.
+            Error::ReadOnly { why, .. } if why.contains("; ") => String::new(),
+            Error::ReadOnly { why, .. } if why.contains(" mount ") => {
+                "use a name in a writable mount; list the mounts with: memdir where".into()
+            }
+            Error::ReadOnly { why, .. } if why.contains("read-only pattern") => {
+                "use another name, or change the `read_only` setting".into()
+            }
+            Error::ReadOnly { .. } => "use another name".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
             Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "list changes and versions with: memdir history".into(),
@@ -461,7 +473,7 @@ pub(crate) fn did_you_mean(did: &str, near: &[String]) -> String {
 fn io_action(source: &io::Error) -> Option<&'static str> {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space, then try again"),
-        io::ErrorKind::FileTooLarge => Some("raise the file size limit of the system, then try again"),
+        io::ErrorKind::FileTooLarge => Some("raise the file size limit (ulimit -f), then try again"),
         io::ErrorKind::PermissionDenied => Some("check the permissions of the file and its directory"),
         io::ErrorKind::ReadOnlyFilesystem => Some("make the file system writable, then try again"),
         _ => None,

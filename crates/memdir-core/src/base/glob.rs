@@ -43,7 +43,7 @@ impl Glob {
         }
         // Every brace is expanded by a recursive call, whether or not it has alternatives.
         if pattern.bytes().filter(|&byte| byte == b'{').count() > MAX_CHOICES {
-            return Err(format!("it has more than {MAX_CHOICES} braces"));
+            return Err(format!("it has more than {MAX_CHOICES} opening braces"));
         }
         let choices = expand_braces(pattern)?;
         Ok(Glob { choices: choices.iter().map(|choice| tokens(choice)).collect::<Result<_, _>>()?, separator })

@@ -240,7 +240,7 @@ pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Problem>) {
     let text = String::from_utf8_lossy(bytes);
     let at = error.valid_up_to();
     let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
-    let what = format!("byte {} is not valid UTF-8; invalid bytes are kept in the file and shown as \u{fffd}", at + 1);
+    let what = format!("byte {} of the file is not valid UTF-8; invalid bytes are kept and shown as \u{fffd}", at + 1);
     (text, vec![Problem::at(line, what)])
 }
 

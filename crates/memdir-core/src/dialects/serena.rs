@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 pub(super) const DIALECT: Dialect = Dialect {
     name: "serena",
     stands_for: "Serena's memory tools",
-    needs: ".serena/memories in the repository or in the nearest parent directory with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml",
+    needs: ".serena/memories in the repository or in the nearest parent directory with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; read-only and ignored patterns from serena_config.yml and project.yml",
     tools: || &TOOLS,
     space,
 };

@@ -519,8 +519,8 @@ fn size_note(name: &str, text: &str) -> Option<String> {
     };
     if lines > limits::ENTRYPOINT_LINES || bytes > limits::ENTRYPOINT_BYTES {
         let sizes = reached(100)?;
-        return Some(format!("{name} has {sizes}, so only its beginning is loaded; shorten the text outside memdir's section"));
+        return Some(format!("{name} is at {sizes}, so only its beginning is loaded; shorten the text outside memdir's section"));
     }
     reached(limits::ENTRYPOINT_WARN_PERCENT)
-        .map(|sizes| format!("{name} has {sizes}; when it is full, its oldest lines are moved to an overflow page"))
+        .map(|sizes| format!("{name} is at {sizes}; when it is full, its oldest lines are moved to an overflow page"))
 }

@@ -52,7 +52,7 @@ impl<'t> PatternSearch<'t> {
         if self.looked_at > LOOKED_AT {
             return Err(Error::BadEdit {
                 why: format!(
-                    "the regular expression matches more than {} times in a text of {}; make it more specific, or replace fewer occurrences at a time",
+                    "the regular expression matches at least {} times in a text of {}, which takes too long; make it more specific",
                     self.matches,
                     human_bytes(self.text.len() as u64)
                 ),

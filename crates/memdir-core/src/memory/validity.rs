@@ -253,7 +253,7 @@ pub(super) fn parse<'t>(field: impl Fn(&str) -> Option<(&'t str, usize)>) -> (Va
         let unknown = out.sources.iter().filter(|source| matches!(source, SourceRef::Other(_)));
         problems.extend(unknown.map(|source| {
             let what = format!(
-                "invalid source {:?}: expected `path@blob:lines`, a chat turn such as chats/x.md:3-5, or a URL",
+                "invalid source {:?}: expected a file such as src/db.rs:10-20, a chat turn such as chats/x.md:3-5, or a URL",
                 source.to_string()
             );
             (at, what)

@@ -209,7 +209,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         add(
             Some(long.line),
             CheckRule::LongLine,
-            format!("the line has {} characters; keep a short pointer here and the details in the memory", long.chars),
+            format!("the line has {} characters; shorten it to at most 150, and keep the details in the memory", long.chars),
         );
     }
     let loaded = read::entrypoint(store, context, &repaired.prefix)?;

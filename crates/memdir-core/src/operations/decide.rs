@@ -126,7 +126,7 @@ fn change_rule(
     memory: &MemoryPath,
 ) -> Result<DecidedCandidate> {
     let Some(when) = &entry.when else {
-        return Err(Error::bad_input(format!("candidate {:?}", entry.name), "it proposes no tripwires"));
+        return Err(Error::bad_input(format!("candidate {:?}", entry.name), "it proposes no tripwires; reject it"));
     };
     let (parsed, _) = when::parse(when, 1);
     let mut decided = decide(store, context, path, entry, memory, DecisionOutcome::Changed, |_, memory| {
@@ -151,7 +151,7 @@ fn remove_memory(
         match Memory::parse(text).0.when() {
             Some(_) => Ok(None),
             None => {
-                let why = format!("it proposes to remove {:?}, which is not a rule", memory.path.name());
+                let why = format!("it proposes to remove {:?}, which is not a rule; reject the candidate", memory.path.name());
                 Err(Error::bad_input(format!("candidate {:?}", entry.name), why))
             }
         }

@@ -243,9 +243,9 @@ impl References {
             }
         }
         if walk.left_out > 0 {
-            let files = if walk.left_out == 1 { "1 file".to_owned() } else { format!("{} files", walk.left_out) };
+            let (files, them) = if walk.left_out == 1 { ("1 file".to_owned(), "it") } else { (format!("{} files", walk.left_out), "them") };
             return Err(refuse(format!(
-                "{files} beyond the limit of {} files per mount cannot be listed, so references there would not be updated",
+                "{files} beyond the limit of {} files per mount cannot be listed, so references in {them} would not be updated",
                 limits::WALK_FILES
             )));
         }

@@ -96,8 +96,8 @@ pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<C
     check_open(&proposal)?;
     // Without its text, the memory would be deleted.
     if let Some(file) = proposal.files.iter().find(|file| file.after.is_some() && file.bytes.is_none()) {
-        let what = format!("the proposed text of {:?}", file.path.name());
-        return Err(Error::Unavailable { what, why: "it is no longer stored; reject the proposal".into() });
+        let why = format!("the proposed text of {:?} is no longer stored; reject the proposal", file.path.name());
+        return Err(Error::Review { why });
     }
     let edit = |file: &ProposedFile| FileEdit { path: file.path.clone(), bytes: file.bytes.clone(), role: file.role };
     proposals.accept(&proposal, &context.actor, context.clock.now(), &mut |view| {

@@ -415,7 +415,7 @@ fn a_plan_touches_a_quarter_of_the_memory_at_most() {
     let refused = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "plan: it changes 10 of 10 memories (100% of the memories or bytes), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)"
+        "plan: it changes 10 of 10 memories (100% of the memories), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)"
     );
     assert_eq!(bytes(top.path()), before);
     plan.operations.truncate(5);
@@ -473,7 +473,7 @@ fn the_limit_counts_files_and_bytes_and_not_operations() {
     let list: Vec<_> = (0..6).map(|n| serde_json::json!({ "action": "archive", "path": format!("l{n}") })).collect();
     let (plan, _) = memdir.plan_from_operations(&serde_json::json!(list).to_string()).unwrap();
     let error = memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: None }).unwrap_err().to_string();
-    assert!(error.starts_with("plan: it changes 6 of 40 memories (90% of the memories or bytes)"), "{error}");
+    assert!(error.starts_with("plan: it changes 6 of 40 memories (90% of the bytes)"), "{error}");
     assert_eq!(memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: Some(90) }).unwrap().applied.len(), 6);
 }
 

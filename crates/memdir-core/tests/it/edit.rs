@@ -170,9 +170,7 @@ fn the_bytes_that_all_matches_look_at_are_bounded() {
     assert_eq!(regex(&"a".repeat(100_000), "a", "b", true), ok(&"b".repeat(100_000), 100_000));
     assert_eq!(
         regex(&"a".repeat(1_000_000), "a", "b", true),
-        err(
-            "the regular expression matches more than 8627 times in a text of 976.6 KB; make it more specific, or replace fewer occurrences at a time"
-        )
+        err("the regular expression matches at least 8627 times in a text of 976.6 KB, which takes too long; make it more specific")
     );
     assert_eq!(regex(&format!("{}a{}", "-".repeat(8_000_000), "-".repeat(8_000_000)), pattern, "b", true).map(|(_, count)| count), Ok(1));
 }

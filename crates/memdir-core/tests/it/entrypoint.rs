@@ -217,7 +217,7 @@ fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
             .starts_with(&format!("# Memory\n\n{BEGIN}- Older memories, page [1](MEMORY.page-001.md)\n- [m000](m000.md) — short\n"))
     );
     assert_eq!(files.book().line_of("m197.md"), Some(LinePlace::Page("MEMORY.page-001.md".into())));
-    assert_eq!(notes[0], "MEMORY.md has 160 lines (limit 200); when it is full, its oldest lines are moved to an overflow page");
+    assert_eq!(notes[0], "MEMORY.md is at 160 lines (limit 200); when it is full, its oldest lines are moved to an overflow page");
     assert!(
         notes.contains(&"MEMORY.md was full, so its 98 oldest lines were moved to the linked page MEMORY.page-001.md".to_owned()),
         "{notes:?}"

@@ -212,9 +212,9 @@ fn candidates_are_listed_searched_recalled_and_matched_only_on_request() {
 #[test]
 fn a_memory_is_never_written_into_the_inbox() {
     let desk = support::native_with_inbox();
-    insta::assert_snapshot!(desk.error("memory_write", json!({ "path": "inbox/todo", "content": "x\n" })), @r#"cannot write "inbox/todo": the inbox contains only candidates, which are never recalled; save the memory under another name. Use a name in a writable mount, or change the mount's settings."#);
+    insta::assert_snapshot!(desk.error("memory_write", json!({ "path": "inbox/todo", "content": "x\n" })), @r#"cannot write "inbox/todo": the inbox contains only candidates, which are never recalled; save the memory under another name. Nothing was changed."#);
     desk.text("memory_write", json!({ "path": "notes/todo", "content": "x\n" }));
-    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "notes/todo", "to": "inbox/todo" })), @r#"cannot write "inbox/todo": the inbox contains only candidates, which are never recalled; save the memory under another name. Use a name in a writable mount, or change the mount's settings."#);
+    insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "notes/todo", "to": "inbox/todo" })), @r#"cannot write "inbox/todo": the inbox contains only candidates, which are never recalled; save the memory under another name. Nothing was changed."#);
     assert!(!desk.top.path().join("inbox/candidates/todo.md").exists());
 }
 

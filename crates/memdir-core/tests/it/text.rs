@@ -85,7 +85,7 @@ fn sizes_read_well() {
 fn bytes_that_are_not_utf8_are_named_once() {
     let (text, problems) = decode(b"good\nb\xffd\n\xfe");
     assert_eq!(text, "good\nb\u{fffd}d\n\u{fffd}");
-    assert_eq!(problems, [Problem::at(2, "byte 7 is not valid UTF-8; invalid bytes are kept in the file and shown as \u{fffd}")]);
+    assert_eq!(problems, [Problem::at(2, "byte 7 of the file is not valid UTF-8; invalid bytes are kept and shown as \u{fffd}")]);
     assert_eq!(decode("fine".as_bytes()).1, []);
 }
 

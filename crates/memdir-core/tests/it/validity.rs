@@ -49,7 +49,7 @@ fn what_is_invalid_is_reported_and_ignored() {
             "3: the status \"done\" is not one of draft, stable, deprecated",
             "4: `supersedes` is not a list of memory names",
             "5: `sources` is not a list of strings",
-            "5: invalid source \"anything at all\": expected `path@blob:lines`, a chat turn such as chats/x.md:3-5, or a URL",
+            "5: invalid source \"anything at all\": expected a file such as src/db.rs:10-20, a chat turn such as chats/x.md:3-5, or a URL",
             "6: `verified` must be a list of entries with `by` and `at` (a date such as 2026-03-01)",
         ]
     );

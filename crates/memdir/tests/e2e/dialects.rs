@@ -221,7 +221,10 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
         get(&[("Memdir-Only", "memory/priv")], "memory/priv/c.md"),
         "invalid Memdir-Only header: this server serves none of the requested prefixes"
     );
-    assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid only: \"docs\" is not in any mount of this space");
+    assert_eq!(
+        get(&[("Memdir-Only", "docs")], "memory/pub/a.md"),
+        "invalid Memdir-Only header: \"docs\" is not in any mount of this space"
+    );
     assert_eq!(
         get(&[("Memdir-Project", "shop")], "memory/pub/a.md"),
         "this server serves a directory, not a project; omit the Memdir-Project header"
@@ -233,7 +236,7 @@ fn a_name_in_no_mount_is_refused_and_a_new_one_is_empty_and_writable() {
     let home = Home::new();
     assert_snapshot!(home.run(&["--only", "docs", "mcp", "--dialect", "profclaw"]), @r#"
     -- stderr
-    error: invalid only: "docs" is not in any mount of this space
+    error: invalid --only: "docs" is not in any mount of this space
     -- exit 2
     "#);
     let mut koding = Talk::begin(&home, &["--dialect", "koding", "--only", "fresh"], "2025-06-18");

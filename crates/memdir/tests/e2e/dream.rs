@@ -138,7 +138,7 @@ fn a_limit_is_raised_on_purpose_and_an_undone_plan_waits_again() {
     home.ok(&["dream"]);
     assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
-    error: plan changes 12 of 12 memories (100% of the memories or bytes), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)
+    error: plan changes 12 of 12 memories (100% of the memories), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)
     hint: nothing was changed; correct the plan, or make a new one with: memdir dream
     -- exit 2
     ");

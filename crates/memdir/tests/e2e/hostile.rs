@@ -44,7 +44,6 @@ fn a_team_directory_that_is_a_link_is_reported_and_never_written() {
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "x"]), @r#"
     -- stderr
     error: cannot write "team/rule": [HOME]/shop/.memdir is a symbolic link; a team memory must be a directory
-    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
@@ -139,7 +138,7 @@ fn an_invalid_setting_of_a_repository_keeps_its_restrictions() {
     assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @r#"
     -- stderr
     error: cannot write "team/fixed": a read-only pattern matches its name
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name, or change the `read_only` setting
     -- exit 3
     "#);
 }
@@ -180,7 +179,7 @@ fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
     error: cannot write "team/a": [HOME]/memory/team is not a directory, so it cannot be a team memory
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name
     -- exit 3
     "#);
     assert_eq!(files_below(&home.path(".ssh")), ["id.md"]);
@@ -215,7 +214,6 @@ fn a_write_does_not_create_a_team_memory() {
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
     error: cannot write "team/a": no team memory yet; create it with: mkdir [HOME]/memory/team
-    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     fs::create_dir_all(home.memory("team")).unwrap();

@@ -131,7 +131,7 @@ fn dialects_are_listed() {
 
     serena: Serena's memory tools
       tools: list_memories, read_memory, write_memory, edit_memory, delete_memory, rename_memory, onboarding
-      directory: .serena/memories in the repository or in the nearest parent directory with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; patterns from serena_config.yml and project.yml
+      directory: .serena/memories in the repository or in the nearest parent directory with .serena/project.yml, and memories/global in SERENA_HOME or ~/.serena; read-only and ignored patterns from serena_config.yml and project.yml
 
     profclaw: profClaw's memory tools
       tools: memory_search, memory_get, memory_stats

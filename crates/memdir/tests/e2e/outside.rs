@@ -384,9 +384,9 @@ fn conflict_markers_are_reported_with_their_line() {
     home.ok(&["write", "a", conflict]);
     home.ok(&["write", "b", quoted]);
     assert_snapshot!(home.run(&["check"]), @"
-    a.md:5: conflict-marker: <<<<<<< is a merge conflict marker; resolve the conflict and remove it
-    a.md:7: conflict-marker: ======= is a merge conflict marker; resolve the conflict and remove it
-    a.md:9: conflict-marker: >>>>>>> is a merge conflict marker; resolve the conflict and remove it
+    a.md:5: conflict-marker: <<<<<<< is a merge conflict marker; resolve the conflict and remove the marker
+    a.md:7: conflict-marker: ======= is a merge conflict marker; resolve the conflict and remove the marker
+    a.md:9: conflict-marker: >>>>>>> is a merge conflict marker; resolve the conflict and remove the marker
     3 files: 3 errors, 0 suggestions
     -- stderr
     note: 2 memories have no cues; see which with: memdir cues

@@ -479,7 +479,6 @@ fn a_team_without_a_memory_is_an_error() {
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @r#"
     -- stderr
     error: cannot write "team/rule": no team memory yet; create it with: memdir init --team
-    hint: use a name in a writable mount; list the mounts with: memdir where
     -- exit 3
     "#);
     let old = home.path("home/projects").join(id_in(&home, "shop")).join("team");
@@ -531,13 +530,13 @@ fn the_memory_of_an_agent_needs_agent() {
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x"]), @r#"
     -- stderr
     error: cannot write "agent/reviewer/a": an agent's memory is available only with --agent NAME
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name
     -- exit 3
     "#);
     assert_snapshot!(run_in(&home, "plain", &["write", "agent/reviewer/a", "x", "--agent", "other"]), @r#"
     -- stderr
     error: cannot write "agent/reviewer/a": an agent's memory is available only with --agent NAME
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name
     -- exit 3
     "#);
     assert_snapshot!(run_in(&home, "plain", &["--agent", "pl:ug", "write", "agent/pl:ug/a", "x"]), @"created agent/pl-ug/a (2 bytes, version 44c77418e275, change [ID])");

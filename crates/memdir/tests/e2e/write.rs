@@ -137,7 +137,7 @@ fn bytes_that_are_not_utf8_are_kept() {
     caf�
     line two
     -- stderr
-    note: latin, line 1: byte 4 is not valid UTF-8; invalid bytes are kept in the file and shown as �
+    note: latin, line 1: byte 4 of the file is not valid UTF-8; invalid bytes are kept and shown as �
     ");
     assert_snapshot!(home.run(&["edit", "latin", "two", "three"]), @"
     -- stderr

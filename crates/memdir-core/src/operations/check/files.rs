@@ -74,7 +74,11 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
         add(Some(secret.line), CheckRule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
     }
     for (line, marker) in conflict_markers(text) {
-        add(Some(line), CheckRule::ConflictMarker, format!("{marker} is a merge conflict marker; resolve the conflict and remove it"));
+        add(
+            Some(line),
+            CheckRule::ConflictMarker,
+            format!("{marker} is a merge conflict marker; resolve the conflict and remove the marker"),
+        );
     }
     for reference in links::references(text, &stored.path) {
         reference_finding(space, &stored.path, &reference, &mut add);

@@ -67,7 +67,7 @@ fn split(file: &MaterialFile, names: &HashSet<&str>) -> Option<DreamOperation> {
     Some(DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::TooLong,
-        why: format!("{} is {} bytes long; {count} of its sections become separate memories", file.name(), body.len()),
+        why: format!("the body of {} is {} bytes long; {count} of its sections become separate memories", file.name(), body.len()),
         confidence: 75,
         sources: Vec::new(),
         changes,

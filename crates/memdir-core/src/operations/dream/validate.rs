@@ -142,11 +142,12 @@ pub(super) fn check_share(view: &dyn View, plan: &DreamPlan, percent: u64) -> Re
     if memories <= percent * all && share <= percent * all_bytes {
         return Ok(());
     }
-    let needed = (memories.div_ceil(all.max(1))).max(share.div_ceil(all_bytes.max(1)));
+    let (of_memories, of_bytes) = (memories.div_ceil(all.max(1)), share.div_ceil(all_bytes.max(1)));
+    let (needed, what) = if of_memories >= of_bytes { (of_memories, "memories") } else { (of_bytes, "bytes") };
     Err(Error::bad_input(
         "plan",
         format!(
-            "it changes {count} of {all} memories ({needed}% of the memories or bytes), over the limit of {percent}%; remove operations, or raise the limit (on the command line: --limit {needed})"
+            "it changes {count} of {all} memories ({needed}% of the {what}), over the limit of {percent}%; remove operations, or raise the limit (on the command line: --limit {needed})"
         ),
     ))
 }
