@@ -42,12 +42,16 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
     };
     let places = PLACES.iter().filter(|(place, _)| is_shown(place));
     let title = space.title.as_deref().or(space.selected_project.as_deref());
-    let (again, offline) = match space.machine.is_some() {
-        true => ("Open the page again with: memdir ui", "Open the page again with: memdir ui"),
-        false => ("Sign in again.", "Try again later."),
+    let (again, offline, ended) = match space.machine.is_some() {
+        true => {
+            let again = "Open the page again with: memdir ui";
+            (again, again, "memdir has stopped. Open the page again with: memdir ui")
+        }
+        // Another replica may still serve it, or the person's permissions have changed.
+        false => ("Sign in again.", "Try again later.", "This page is no longer updated. Reload it."),
     };
     let body = html! {
-        body data-base=(context.base) data-again=(again) data-offline=(offline) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
+        body data-base=(context.base) data-again=(again) data-offline=(offline) data-ended=(ended) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
             (SKIP_LINK)
             header.top {
                 div.brand {
