@@ -478,7 +478,7 @@ pub(crate) struct Delete {
     /// Do not ask for confirmation before deleting topics
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Fail unless the memory's version equals VERSION or begins with it
+    /// With one memory: fail unless its version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
 }
@@ -1114,9 +1114,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable importing conversations from all hosts and projects, or from one host or project
+    /// Enable importing conversations in general, or from one host or project
     On(ChatsSwitch),
-    /// Disable importing conversations from all hosts and projects, or from one host or project
+    /// Disable importing conversations in general, or from one host or project
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
