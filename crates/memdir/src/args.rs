@@ -360,7 +360,7 @@ pub(crate) struct Write {
     /// Strength of the rule: tell, hold, ask or deny [default: hold for commands, otherwise tell]
     #[arg(long, value_name = "STRENGTH", requires = "when")]
     pub(crate) strength: Option<String>,
-    /// Recall the memory before others
+    /// Recall the memory for every message, before others
     #[arg(long)]
     pub(crate) pinned: bool,
     /// Skip this secret detection rule; may be repeated; for use by people, not agents
@@ -478,7 +478,7 @@ pub(crate) struct Delete {
     /// Do not ask for confirmation before deleting topics
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Fail unless the memory's version equals VERSION or begins with it
+    /// With one memory: fail unless its version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
 }
@@ -755,7 +755,7 @@ pub(crate) struct Recall {
     /// Tools in use, whose documentation is not recalled, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
-    /// Show the scores of up to 10 memories instead of recalling them
+    /// Show the scores of the 10 best matches instead of recalling them
     #[arg(long, conflicts_with = "action")]
     pub(crate) explain: bool,
     /// Show this memory's score and, if it is not recalled, the reason
@@ -943,7 +943,7 @@ Examples:
   memdir prompt team --no-entrypoint
   memdir prompt agent --agent reviewer --agent-scope project")]
 pub(crate) struct Prompt {
-    /// Kind of prompt [default: log if enabled, otherwise team if there is a team memory, otherwise individual]
+    /// Kind of prompt [default: log if the setting `log` is on, otherwise team if there is a team memory, otherwise individual]
     #[arg(value_enum)]
     pub(crate) mode: Option<PromptMode>,
     /// Omit the text of the entrypoint, for hosts that load it themselves
@@ -1114,9 +1114,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable importing conversations from all hosts and projects, or from one host or project
+    /// Enable importing conversations in general, or from one host or project
     On(ChatsSwitch),
-    /// Disable importing conversations from all hosts and projects, or from one host or project
+    /// Disable importing conversations in general, or from one host or project
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -1244,7 +1244,7 @@ Examples:
     Add {
         /// Owner of the token; with --agent, the person whom the agent acts for
         person: String,
-        /// Ids of the projects that the token gives access to
+        /// Ids of the projects that the token gives access to [default: none, only the person's own memory]
         #[arg(value_name = "PROJECT")]
         projects: Vec<String>,
     },
@@ -1314,7 +1314,7 @@ pub(crate) struct Mcp {
     /// Send short instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
     #[arg(long, conflicts_with = "http")]
     pub(crate) session_hook: bool,
-    /// File with the bearer token that HTTP clients must send [env: MEMDIR_TOKEN]
+    /// File with the bearer token that HTTP clients must send [default: the token in MEMDIR_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
     /// Additional host names to accept in the Host header, separated by commas
@@ -1494,7 +1494,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Show a tenant's usage, or set its quotas
+    /// Show a tenant's quotas and usage, or set the quotas
     #[command(after_help = "\
 Without options, shows the quotas and the current usage. A tenant over its quota keeps what it
 has, but cannot grow.
@@ -1546,7 +1546,7 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Export a tenant to a file: people, token hashes, memories, versions and history
+    /// Export a tenant to a file: people, groups, projects, token hashes, memories, versions, history and proposals
     #[command(after_help = "\
 Examples:
   memdir admin export acme.jsonl --tenant acme")]
@@ -1611,7 +1611,7 @@ pub(crate) struct Review {
     /// URL of the team server
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
-    /// File with the team server token (`-` for standard input) [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` for standard input) [default: the token in MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server [default: all projects that the token gives access to]
@@ -1710,7 +1710,7 @@ Examples:
     Remove {
         /// Name of the tenant
         tenant: String,
-        /// Also permanently remove the tenant's memories and their history
+        /// Also permanently remove the tenant's memories and their history; required if there are any
         #[arg(long)]
         with_memories: bool,
     },
@@ -1994,7 +1994,7 @@ pub(crate) struct Install {
     /// Install only the tools, without hooks
     #[arg(long)]
     pub(crate) no_hooks: bool,
-    /// What to do with the host's own memory [default: ask; without a terminal, leave it unchanged]
+    /// What to do with the host's own memory [default: ask; with --yes or without a terminal, leave it unchanged]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
     /// Connect HOST to this team server in addition to memdir's own server; without a token option, sign in from the host
@@ -2128,7 +2128,7 @@ pub(crate) struct Export {
     /// Copy memories from this team server to this machine; memories that differ here are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
-    /// File with the team server token (`-` for standard input) [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` for standard input) [default: the token in MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several

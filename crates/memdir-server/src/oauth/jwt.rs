@@ -28,7 +28,7 @@ impl<'a> SignedToken<'a> {
     pub(super) fn parse(token: &'a str) -> Result<Self, &'static str> {
         const SHAPE: &str = "the token is not a signed JWT";
         if token.len() > MAX_TOKEN_BYTES {
-            return Err("the token is too long");
+            return Err("the token is longer than 32 KiB");
         }
         let (signed, signature) = token.rsplit_once('.').ok_or(SHAPE)?;
         let (header, claims) = signed.split_once('.').ok_or(SHAPE)?;

@@ -42,12 +42,16 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
     };
     let places = PLACES.iter().filter(|(place, _)| is_shown(place));
     let title = space.title.as_deref().or(space.selected_project.as_deref());
-    let (again, offline) = match space.machine.is_some() {
-        true => ("Open the page again with: memdir ui", "Open the page again with: memdir ui"),
-        false => ("Sign in again.", "Try again later."),
+    let (again, offline, ended) = match space.machine.is_some() {
+        true => {
+            let again = "Open the page again with: memdir ui";
+            (again, again, "memdir has stopped. Open the page again with: memdir ui")
+        }
+        // Another replica may still serve it, or the person's permissions have changed.
+        false => ("Sign in again.", "Try again later.", "This page is no longer updated. Reload it."),
     };
     let body = html! {
-        body data-base=(context.base) data-again=(again) data-offline=(offline) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
+        body data-base=(context.base) data-again=(again) data-offline=(offline) data-ended=(ended) data-place=(page.place) data-cursor=[(!context.is_answer).then_some(&context.cursor)] data-answer[context.is_answer] {
             (SKIP_LINK)
             header.top {
                 div.brand {
@@ -232,12 +236,21 @@ pub(super) fn no_session(status: StatusCode, base: Option<&str>) -> Response {
     html_response(status, document("No session · memdir", &head, &body).into_string())
 }
 
-/// The hint for an error, without options of the command line.
+/// The hint for an error. Where there is a page for the next step, it names that page instead of a command.
 pub(super) fn error_hint(error: &Error) -> String {
-    match error {
-        Error::Exists { .. } => "use another name, or edit that memory".to_owned(),
-        _ => error.command_hint(),
-    }
+    let hint = match error {
+        Error::Exists { .. } => "use another name, or edit that memory",
+        Error::NotFound { near, .. } if near.is_empty() => "find the memory under Memories, or search for it",
+        Error::NoChat { .. } => "find the conversation under Chats",
+        Error::NoProposal { .. } => "find the proposal under Review",
+        Error::NoChange { why } if !why.starts_with("candidate ") => "find changes and versions under Timeline",
+        Error::Changed { found: None, .. } => "find its earlier versions under Timeline",
+        Error::Changed { .. } => "open the memory again to see its current version, then repeat the change",
+        Error::Conflict { .. } => "undo the newer changes first, or restore a version from the history of the memory",
+        Error::QuotaExceeded { .. } => "delete memories, or ask an administrator to raise the quota",
+        _ => return error.command_hint(),
+    };
+    hint.to_owned()
 }
 
 /// Formats a count with its noun.

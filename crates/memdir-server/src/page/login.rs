@@ -63,7 +63,7 @@ async fn accept(pages: &ServerPages, connection: &Connection, headers: &HeaderMa
     let form = |why: &str| page(StatusCode::UNAUTHORIZED, &LoginView { why, project, has_provider: pages.has_provider() });
     if token.len() > MAX_TOKEN_BYTES {
         return form(&format!(
-            "The token is too large for a cookie: the maximum is {MAX_TOKEN_BYTES} bytes. Ask for a token with fewer groups."
+            "The token is too large for a cookie: the maximum is {MAX_TOKEN_BYTES} bytes. Ask an administrator for a token with fewer groups."
         ));
     }
     match pages.http.identify(token, connection.peer()).await {
@@ -125,13 +125,13 @@ pub(super) async fn finish(
     }
     // RFC 9207: the answer is from the provider that was asked.
     if !query.get("iss").is_empty() && query.get("iss") != oauth.options.issuer {
-        return failed(&pages, "The response came from another identity provider.");
+        return failed(&pages, "The response came from another identity provider. Try again, or sign in with a token.");
     }
     let code = query.get("code");
     if code.is_empty() {
         let error = query.get("error");
         let reason = if error.is_empty() { String::new() } else { format!(": {error}") };
-        return failed(&pages, &format!("The identity provider did not complete the sign-in{reason}."));
+        return failed(&pages, &format!("The identity provider did not complete the sign-in{reason}. Try again, or sign in with a token."));
     }
     let response = match exchange(oauth, code, verifier).await {
         Ok(token) => accept(&pages, &connection, &headers, &token, "").await,

@@ -225,7 +225,7 @@ function hear(kind) {
   if (kind === "end") {
     hasEnded = true;
     // A text that was not saved is more important.
-    if (!isWarning) warn(`memdir has stopped. ${again}`);
+    if (!isWarning) warn(document.body.dataset.ended);
   } else if (isBusy()) {
     if (kind === "change") sayChanged();
     // A page that answers a form has no address of its own.

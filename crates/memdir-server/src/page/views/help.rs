@@ -13,18 +13,19 @@ const KEYS: [(&str, &str); 5] = [
     ("j, k", "select the next or previous row"),
     ("Enter", "open the selected row"),
     ("e", "edit the memory on this page or in the selected row"),
-    ("u", "undo the selected change"),
+    ("u", "undo or redo the change on this page or in the selected row"),
 ];
 /// The keys on the machine that the pages are about.
 const MACHINE_KEYS: [(&str, &str); 5] = [
-    ("n", "create a memory or a plan"),
+    ("n", "in memories: create a memory; in dream: make a plan"),
     ("a, m, r", "in the inbox: accept, merge or reject the selected candidate"),
     ("x, a", "in a plan: check or uncheck the selected operation; apply the checked operations"),
     ("g h, g m, g i, g d", "go to home, memories, inbox or dream"),
     ("g t, g c, g r, g p", "go to timeline, chats, rules or prompt"),
 ];
 /// The keys on a server.
-const SERVER_KEYS: [(&str, &str); 2] = [("n", "create a memory"), ("g h, g m, g t, g p", "go to home, memories, timeline or prompt")];
+const SERVER_KEYS: [(&str, &str); 2] =
+    [("n", "in memories: create a memory"), ("g h, g m, g t, g p", "go to home, memories, timeline or prompt")];
 /// The last keys of the list.
 const LAST_KEYS: [(&str, &str); 2] = [("Escape", "leave a field or clear the selection"), ("?", "show this page")];
 

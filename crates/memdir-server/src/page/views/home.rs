@@ -163,10 +163,8 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
         lines.push(format!("{} while listing or reading files", counted(problems, "problem", "problems")));
     }
     if stats.journal.damaged > 0 {
-        lines.push(format!(
-            "{} damaged; run: memdir doctor --fix",
-            counted(stats.journal.damaged as usize, "journal record is", "journal records are")
-        ));
+        let how = if context.space.machine.is_some() { "; run: memdir doctor --fix" } else { "" };
+        lines.push(format!("{} damaged{how}", counted(stats.journal.damaged as usize, "journal record is", "journal records are")));
     }
     let findings = if stats.files <= MAX_CHECKED {
         context.space.memdir.check(&Check { project: context.space.project.as_ref(), fix: false })?.findings

@@ -176,7 +176,8 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
         found
             .extend(verify::gone(look, &reading.content).iter().map(|named| format!("line {}: {} does not exist", named.line, named.text)));
     }
-    found.extend(verify::missing(context.space.memdir.store(), look.as_ref(), &reading.path, &reading.content)?);
+    let missing = verify::missing(context.space.memdir.store(), look.as_ref(), &reading.path, &reading.content)?;
+    found.extend(missing.iter().map(|what| format!("mentions {what}")));
     Ok(html! {
         section {
             h2 { "Findings" }

@@ -82,7 +82,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
                 @for card in &operations { (card) }
                 div.actions {
                     button.main type="submit" data-key="a" { "Apply the checked operations" }
-                    label { "Maximum share of the memories to change, in percent " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; }
+                    label { "Maximum share of memories and bytes to change, in percent " input type="number" name="limit" min="1" max="100" value=(LIMIT_PERCENT) required; }
                 }
             }
         } @else {

@@ -98,7 +98,7 @@ fn render_hits(context: &ViewContext<'_>, words: &str, answer: &Answer) -> Marku
         @if answer.hits.is_empty() {
             p { "No results. Try other words." }
         } @else {
-            p.quiet { (layout::counted(answer.total, "result", "results")) " in " (layout::counted(answer.searched.files as usize, "file", "files")) }
+            p.quiet { (layout::counted(answer.total, "result", "results")) " · " (layout::counted(answer.searched.files as usize, "file", "files")) " searched" }
         }
         ol.hits {
             @for hit in &answer.hits { (render_hit(context, hit, &mut highlighter)) }
