@@ -1611,7 +1611,7 @@ pub(crate) struct Review {
     /// URL of the team server
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
-    /// File with the team server token (`-` for standard input) [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` for standard input) [default: the token in MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server [default: all projects that the token gives access to]
@@ -2128,7 +2128,7 @@ pub(crate) struct Export {
     /// Copy memories from this team server to this machine; memories that differ here are not overwritten
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
-    /// File with the team server token (`-` for standard input) [env: MEMDIR_TEAM_TOKEN]
+    /// File with the team server token (`-` for standard input) [default: the token in MEMDIR_TEAM_TOKEN]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
@@ -2319,7 +2319,7 @@ pub(crate) struct BenchServe {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
-    /// Number of requests of each kind
+    /// Number of requests of each kind (read, write and search), divided among the clients
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     pub(crate) requests: u32,
     /// Numbers of concurrent clients to test with, separated by commas

@@ -26,7 +26,7 @@ pub(super) fn list(list: &InboxList, printer: &mut Printer<'_>) -> io::Result<()
         printer.line(format!("already saved: {} ({}): \"{said}\"", printer.strong(&known.memory), known.why))?;
     }
     if !list.inbox.open.is_empty() {
-        printer.note("review with: memdir inbox review, or memdir inbox accept|merge|reject NAME");
+        printer.note("review with: memdir inbox review, memdir inbox accept|reject CANDIDATE, or memdir inbox merge CANDIDATE NAME");
     }
     Ok(())
 }
