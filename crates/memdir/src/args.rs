@@ -2062,7 +2062,7 @@ pub(crate) struct Doctor {
     /// Hosts to check [default: all hosts in which memdir is installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Repair broken installations and journals
+    /// Repair broken installations and journals, and remove temporary files left by a crash
     #[arg(long)]
     pub(crate) fix: bool,
 }

@@ -105,7 +105,7 @@ fn reason(kind: Option<CandidateKind>) -> &'static str {
         Some(CandidateKind::Remember) => "you asked the agent to remember it",
         Some(CandidateKind::Denied) => "you stopped an action",
         Some(CandidateKind::Repeat) => "you said it in several conversations",
-        Some(CandidateKind::Scar) => "a command failed, then another one worked",
+        Some(CandidateKind::Scar) => "a command failed, then worked with other arguments",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated) => "a rule was violated at least twice",
         Some(CandidateKind::Unused) => "a rule has not fired in 90 days",
