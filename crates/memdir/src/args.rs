@@ -2090,7 +2090,7 @@ pub(crate) struct Adopt {
     /// Make Claude Code use memdir's directory as its own memory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
-    /// Write memories to the directory from which Codex imports them
+    /// Copy the memories available in this project to the directory from which Codex imports memories
     #[arg(long, conflicts_with_all = ["names", "read_write", "as_auto_memory"])]
     pub(crate) to_codex: bool,
     /// With --as-auto-memory: whether to use the user's memory or this project's
