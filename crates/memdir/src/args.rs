@@ -2062,7 +2062,7 @@ pub(crate) struct Doctor {
     /// Hosts to check [default: all hosts in which memdir is installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
-    /// Repair broken installations and journals
+    /// Repair broken installations and journals, and remove temporary files left by a crash
     #[arg(long)]
     pub(crate) fix: bool,
 }
@@ -2090,7 +2090,7 @@ pub(crate) struct Adopt {
     /// Make Claude Code use memdir's directory as its own memory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
-    /// Write memories to the directory from which Codex imports them
+    /// Copy the memories available in this project to the directory from which Codex imports memories
     #[arg(long, conflicts_with_all = ["names", "read_write", "as_auto_memory"])]
     pub(crate) to_codex: bool,
     /// With --as-auto-memory: whether to use the user's memory or this project's
@@ -2319,7 +2319,7 @@ pub(crate) struct BenchServe {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
-    /// Number of requests of each kind
+    /// Number of requests of each kind (read, write and search), divided among the clients
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     pub(crate) requests: u32,
     /// Numbers of concurrent clients to test with, separated by commas

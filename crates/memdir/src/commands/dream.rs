@@ -158,7 +158,7 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     };
     for (number, operation) in (1..).zip(made.plan.operations.iter().take(20)) {
         let title = printer.strong(&operation.title());
-        let rest = printer.dim(&format!("({}, {} %)", operation.reason.as_str(), operation.confidence));
+        let rest = printer.dim(&format!("({}, {} % confidence)", operation.reason.as_str(), operation.confidence));
         printer.line(format!("{number:>3}. {title} {rest}"))?;
     }
     let count = made.plan.operations.len() as u64;

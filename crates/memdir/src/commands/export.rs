@@ -88,7 +88,7 @@ pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
     // Otherwise the error would name the temporary file beside it.
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()) {
         if dir.exists() {
-            let (message, hint) = (format!("{} is not a directory", dir.display()), "use another file name".into());
+            let (message, hint) = (format!("{} is not a directory", dir.display()), "use another directory".into());
             return Err(Failure::Usage { message, hint });
         }
         return Err(Failure::Usage {

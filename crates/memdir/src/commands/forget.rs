@@ -221,7 +221,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
             format!("verified: the words are gone (read {} again, ran {searches})", counted(receipt.read_again as u64, "file", "files"))
         }
         (_, 1..) => "not verified: the words remain (see below)".to_owned(),
-        (found, 0) => format!("not verified: {found} of {searches} still found the words"),
+        (found, 0) => format!("not verified: {found} of {searches} still found the words; run the command again"),
     })?;
     for place in &receipt.remaining {
         printer.line(format!("{}  {place}", printer.red("remains")))?;

@@ -80,6 +80,10 @@ fn show(report: &IndexReport, printer: &mut Printer<'_>) -> io::Result<()> {
     if report.files + report.removed + report.embedded == 0 {
         return printer.line("unchanged: the index is up to date");
     }
+    if report.files + report.removed == 0 {
+        let files = super::counted(report.embedded as u64, "file", "files");
+        return printer.line(format!("embedded {files} in {:.1} s", report.seconds));
+    }
     printer.line(format!(
         "indexed {} ({}) and removed {} from the index in {:.1} s",
         super::counted(report.files as u64, "file", "files"),

@@ -122,8 +122,10 @@ fn show(initialized: &Initialized, printer: &mut Printer<'_>) -> io::Result<()> 
     let root = printer.strong(&initialized.root.display().to_string());
     if initialized.created.is_empty() {
         printer.line(format!("already initialized: {root}"))?;
-    } else {
+    } else if initialized.created.iter().any(|name| name == ".") {
         printer.line(format!("created {root} with {MAIN}"))?;
+    } else {
+        printer.line(format!("created {} in {root}", initialized.created.join(" and ")))?;
     }
     let options = &initialized.options;
     match initialized.prefix.as_str() {

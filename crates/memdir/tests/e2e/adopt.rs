@@ -78,7 +78,7 @@ fn memories_that_claude_code_no_longer_reads_are_reported_and_can_be_imported() 
     let shown = home.run_bare(&["adopt", "--as-auto-memory"]);
     let dir = "[HOME]/.claude/projects/-home-ada-app/memory";
     let note =
-        format!("note: Claude Code no longer reads 1 memory in {dir}; import the directory with: memdir import {dir} --under user\n");
+        format!("note: Claude Code no longer reads 1 memory in {dir}; to import the directory, run: memdir import {dir} --under user\n");
     assert!(shown.contains(&note) && shown.matches("note: ").count() == 1, "{shown}");
     home.bare(&["import", old.to_str().unwrap(), "--under", "user"]).output().unwrap();
     assert_eq!(fs::read_to_string(home.path("home/user/deploy.md")).unwrap(), "Deploy on Tuesdays.\n");

@@ -130,8 +130,7 @@ fn nothing_is_deleted_if_one_of_several_cannot_be() {
     "#);
     assert_snapshot!(home.run(&["delete", "/", "--yes"]), @r#"
     -- stderr
-    error: invalid memory name "/": the topic before `/` is empty
-    hint: use another name, such as notes/deploy
+    error: invalid memory name "/": the topic before `/` is empty; use a topic such as notes/
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["delete", "a", "b", "--if-version", "c69ab1ce71d2"]), @"

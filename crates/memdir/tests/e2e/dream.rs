@@ -37,8 +37,8 @@ fn told(home: &Home, args: &[&str]) -> String {
 fn a_plan_is_made_edited_applied_and_undone() {
     let home = filled();
     assert_snapshot!(told(&home, &["dream"]), @"
-      1. merge notes/rota-copy into notes/rota (exact-duplicate, 99 %)
-      2. archive notes/empty (empty, 95 %)
+      1. merge notes/rota-copy into notes/rota (exact-duplicate, 99 % confidence)
+      2. archive notes/empty (empty, 95 % confidence)
     2 operations: [PLAN]
     -- stderr
     note: nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply [PLAN]
@@ -100,11 +100,11 @@ fn copies_of_short_texts_are_found() {
     home.put("empty-1.md", "");
     home.put("empty-2.md", "");
     assert_snapshot!(told(&home, &["dream"]), @"
-      1. merge notes/b into a (exact-duplicate, 99 %)
-      2. archive empty-1 (empty, 95 %)
-      3. archive empty-2 (empty, 95 %)
-      4. merge d into c (exact-duplicate, 60 %)
-      5. merge f into e (exact-duplicate, 60 %)
+      1. merge notes/b into a (exact-duplicate, 99 % confidence)
+      2. archive empty-1 (empty, 95 % confidence)
+      3. archive empty-2 (empty, 95 % confidence)
+      4. merge d into c (exact-duplicate, 60 % confidence)
+      5. merge f into e (exact-duplicate, 60 % confidence)
     5 operations: [PLAN]
     -- stderr
     note: nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply [PLAN]
@@ -121,7 +121,7 @@ fn a_short_copy_among_many_memories_is_found() {
     home.put("a.md", "Deploys go out on Tuesdays.\n");
     home.put("b.md", "Deploys go out on Tuesdays.\n");
     assert_snapshot!(told(&home, &["dream"]), @"
-      1. merge b into a (exact-duplicate, 99 %)
+      1. merge b into a (exact-duplicate, 99 % confidence)
     1 operation: [PLAN]
     -- stderr
     note: nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply [PLAN]
@@ -202,7 +202,7 @@ fn lines_that_are_never_used_leave_a_full_entrypoint() {
     }
     talk.end();
     let shown = told(&home, &["dream"]);
-    assert!(shown.contains("create topic0/overview (entrypoint, 60 %)"), "{shown}");
+    assert!(shown.contains("create topic0/overview (entrypoint, 60 % confidence)"), "{shown}");
     home.ok(&["dream", "--apply", "latest"]);
     let after = home.text("MEMORY.md");
     assert!(after.starts_with("# Ours\n\n") && after.contains("Read this first.\n"), "{after}");

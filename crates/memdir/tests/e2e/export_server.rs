@@ -140,7 +140,7 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "URL"]), @"
     -- stderr
     error: the server refused the request: missing or unknown bearer token (status 401); 0 memories were copied
-    hint: pass a valid token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it
+    hint: pass a valid token for the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it
     -- exit 3
     ");
     insta::assert_snapshot!(team.export(&team.laptop, &["--to-server", "http://memory.example.org"]), @r#"

@@ -169,7 +169,10 @@ fn one_project_of_claude_mem_can_be_imported() {
     observe(&owner, "blog", "decision", "Use Hugo", "x");
     owner.execute("UPDATE observations SET project = 'shop/worktree', merged_into_project = 'shop' WHERE project = 'shop'", []).unwrap();
     let printed = home.run(&["import", "claude-mem", &path, "--dry-run"]);
-    assert!(printed.contains("found 2 projects: blog (1), shop (1); to import only one of them, add --from-project NAME"), "{printed}");
+    assert!(
+        printed.contains("found 2 projects: blog (1 memory), shop (1 memory); to import only one of them, add --from-project NAME"),
+        "{printed}"
+    );
     let json = home.json(&["import", "claude-mem", &path, "--from-project", "shop"]);
     assert_eq!(json["memories"][0]["name"], "claude-mem/shop/decision/use-postgres", "{json}");
     assert_eq!(home.ok(&["list"]), "claude-mem/shop/decision/use-postgres\n");
@@ -225,7 +228,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     would import 3 memories; 0 duplicates, 0 skipped
     -- stderr
     note: [HOME]/old.db: observation 2 has no text and was skipped
-    note: found 2 projects: ../../etc (1), shop (1); to import only one of them, add --from-project NAME
+    note: found 2 projects: ../../etc (1 memory), shop (1 memory); to import only one of them, add --from-project NAME
     ");
     for (name, bytes) in [
         ("empty.db", &b""[..]),

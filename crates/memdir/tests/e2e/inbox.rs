@@ -76,7 +76,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
-    note: review with: memdir inbox review, or memdir inbox accept|merge|reject NAME
+    note: review with: memdir inbox review, memdir inbox accept|reject CANDIDATE, or memdir inbox merge CANDIDATE NAME
     "#);
     assert_snapshot!(run(&home, &["inbox", "show", "feedback/no-force-push"]), @r#"
     inbox/feedback/no-force-push  you stopped an action, [AGE]
@@ -129,7 +129,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     assert_snapshot!(run(&home, &["inbox", "review"]), @"
     -- stderr
     error: `memdir inbox review` requires a terminal
-    hint: list the candidates with `memdir inbox`, then run: memdir inbox accept|merge|reject NAME
+    hint: list the candidates with `memdir inbox`, then run: memdir inbox accept|reject CANDIDATE, or memdir inbox merge CANDIDATE NAME
     -- exit 2
     ");
 }

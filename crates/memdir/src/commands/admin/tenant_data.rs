@@ -66,7 +66,7 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
             ("versions", receipt.versions),
             ("changes", receipt.changes),
             ("tokens", receipt.tokens),
-            ("groups", receipt.groups),
+            ("group memberships", receipt.groups),
             ("idempotency keys", receipt.claims),
             ("proposals", receipt.proposals),
             ("changes to shared memories (name replaced)", receipt.shared_changes),

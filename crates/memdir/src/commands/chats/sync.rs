@@ -115,8 +115,10 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.note(outcome.left_note());
     }
     if !outcome.removed.is_empty() {
-        printer
-            .note(format!("removed {} from the archive to stay within its limits", counted(outcome.removed.len() as u64, "conversation")));
+        printer.note(format!(
+            "removed {} from the archive to stay within its limits (chats.keep_days, chats.keep_bytes)",
+            counted(outcome.removed.len() as u64, "conversation")
+        ));
     }
     for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
         let line = problem.line.map_or(String::new(), |line| format!(":{line}"));

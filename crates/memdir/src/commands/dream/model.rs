@@ -197,8 +197,8 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
         _ => {
             let stderr = String::from_utf8_lossy(&stderr).into_owned();
             let said = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
-            let status = status.map_or("a signal".to_owned(), |code| format!("status {code}"));
-            Err(format!("{program} ended with {status}: {}", memdir_core::internal::base::text::ellipsis(said, 200)))
+            let ended = status.map_or("was ended by a signal".to_owned(), |code| format!("ended with status {code}"));
+            Err(format!("{program} {ended}: {}", memdir_core::internal::base::text::ellipsis(said, 200)))
         }
     }
 }

@@ -195,7 +195,7 @@ fn missing_mount(memdir: &Memdir, path: &MemoryPath) -> Option<&'static str> {
 /// What was copied before a failure stays; the same command continues from there.
 fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
-        TeamFailure::Denied(_) => "pass a valid token of the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it",
+        TeamFailure::Denied(_) => "pass a valid token for the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it",
         TeamFailure::Refused(_) | TeamFailure::NotFound(_) => "check the URL and the project (--server-project)",
         _ => "run the command again; it copies only the missing memories",
     };

@@ -122,7 +122,7 @@ impl StateFile<'_> {
             ["config.toml"] => return stays("`memdir forget` does not edit the settings; change them with: memdir config edit"),
             ["installed.json"] => {
                 return stays(
-                    "`memdir uninstall` needs it, and the hosts' settings may contain the words too; remove both with `memdir uninstall`",
+                    "`memdir uninstall` needs it, and the hosts' settings may contain the words too; remove both with: memdir uninstall --all",
                 );
             }
             ["projects", file] if file.ends_with(".toml") => return self.record_treatment(phrase, named_after),

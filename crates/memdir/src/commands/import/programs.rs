@@ -82,8 +82,12 @@ fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<Stri
         return (left > 0).then(|| format!("skipped {} from other projects", counted(left, "row", "rows")));
     }
     // What belongs to no project holds in all of them.
-    let all: Vec<String> =
-        content.projects.iter().filter(|(name, _)| !name.is_empty()).map(|(name, count)| format!("{name} ({count})")).collect();
+    let all: Vec<String> = content
+        .projects
+        .iter()
+        .filter(|(name, _)| !name.is_empty())
+        .map(|(name, count)| format!("{name} ({})", counted(*count, "memory", "memories")))
+        .collect();
     if all.len() < 2 {
         return None;
     }

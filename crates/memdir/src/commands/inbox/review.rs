@@ -24,7 +24,7 @@ pub(super) fn run(memdir: &Memdir, output: OutputOptions) -> Result<CommandOutpu
     if !output.can_ask() {
         return Err(Failure::Usage {
             message: "`memdir inbox review` requires a terminal".into(),
-            hint: "list the candidates with `memdir inbox`, then run: memdir inbox accept|merge|reject NAME".into(),
+            hint: "list the candidates with `memdir inbox`, then run: memdir inbox accept|reject CANDIDATE, or memdir inbox merge CANDIDATE NAME".into(),
         });
     }
     let mut decided = Vec::new();

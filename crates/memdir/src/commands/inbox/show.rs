@@ -26,7 +26,7 @@ pub(super) fn list(list: &InboxList, printer: &mut Printer<'_>) -> io::Result<()
         printer.line(format!("already saved: {} ({}): \"{said}\"", printer.strong(&known.memory), known.why))?;
     }
     if !list.inbox.open.is_empty() {
-        printer.note("review with: memdir inbox review, or memdir inbox accept|merge|reject NAME");
+        printer.note("review with: memdir inbox review, memdir inbox accept|reject CANDIDATE, or memdir inbox merge CANDIDATE NAME");
     }
     Ok(())
 }
@@ -105,7 +105,7 @@ fn reason(kind: Option<CandidateKind>) -> &'static str {
         Some(CandidateKind::Remember) => "you asked the agent to remember it",
         Some(CandidateKind::Denied) => "you stopped an action",
         Some(CandidateKind::Repeat) => "you said it in several conversations",
-        Some(CandidateKind::Scar) => "a command failed, then another one worked",
+        Some(CandidateKind::Scar) => "a command failed, then worked with other arguments",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated) => "a rule was violated at least twice",
         Some(CandidateKind::Unused) => "a rule has not fired in 90 days",

@@ -152,7 +152,10 @@ impl Settlement {
         let (there, under) = if is_shared { ("", " --under user") } else { (" in its project", "") };
         let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
         let title = self.host.title;
-        format!("{title} no longer reads {memories} in {dir}; import the directory{there} with: memdir import {}{under}", quote_posix(&dir))
+        format!(
+            "{title} no longer reads {memories} in {dir}; to import the directory, run{there}: memdir import {}{under}",
+            quote_posix(&dir)
+        )
     }
 
     /// Applies the settings, apart from an installation of tools and hooks.
