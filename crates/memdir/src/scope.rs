@@ -139,7 +139,8 @@ impl Scope {
             // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
             // private entrypoint.
             let make = format!("no team memory yet; create it with: mkdir {}", shell::quote_posix(&team.display().to_string()));
-            let link = format!("{} is not a directory, so it cannot be a team memory", team.display());
+            let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
+            let link = format!("{} is {what}, so it cannot be a team memory", team.display());
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
                 // No setting allows a symbolic link here, so none is suggested.
                 self.notes.push(link.clone());

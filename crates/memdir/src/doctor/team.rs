@@ -61,7 +61,11 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
         }
         (TeamAccess::Unexpected(why), _) => DoctorFinding::bad(what, why, "check the URL, and that the server is running"),
         (TeamAccess::Unreachable(why), _) => {
-            DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network connection")
+            let fix = match why.contains("SSL_CERT_FILE") {
+                true => "set SSL_CERT_FILE to a PEM file with the certificate authorities to trust",
+                false => "check the URL and the network connection",
+            };
+            DoctorFinding::bad(what, format!("cannot be reached: {why}"), fix)
         }
     }
 }
