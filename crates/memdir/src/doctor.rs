@@ -167,7 +167,7 @@ pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[Stri
         let times = places.len();
         places.dedup();
         let fix = match places.len() {
-            1 => "remove all but one of these hooks from the file".to_owned(),
+            1 => "remove all but one of memdir's session-start hooks from the file".to_owned(),
             _ => format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name),
         };
         DoctorFinding::bad("memory section", format!("added {times} times to each session, by {}", places.join(" and ")), fix)

@@ -326,7 +326,7 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
     }
     match project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory) {
         Some(adopted) => {
-            let why = format!("{}; uses the memory of {adopted} (change it with: memdir projects adopt)", project.why());
+            let why = format!("{}; uses the memory of {adopted} (undo with: memdir projects adopt)", project.why());
             (adopted, why)
         }
         None => (project.id.clone(), project.why()),

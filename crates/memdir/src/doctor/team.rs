@@ -55,8 +55,11 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
             DoctorFinding::note(what, format!("{base} can be reached; whether {} is signed in was not checked", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => {
-            let first = if has_project { "check the project, or get another token" } else { "get another token" };
-            let fix = format!("{first}, then {} --token-file FILE", install(&base));
+            let (first, project) = match has_project {
+                true => ("check the project, or get another token", " --project ID"),
+                false => ("get another token", ""),
+            };
+            let fix = format!("{first}, then {}{project} --token-file FILE", install(&base));
             DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)
         }
         (TeamAccess::Unexpected(why), _) => DoctorFinding::bad(what, why, "check the URL, and that the server is running"),
