@@ -107,7 +107,7 @@ fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str)
     match store.remove_leftover_files(&left.prefix) {
         Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
         Ok(kept) => {
-            let seen = format!("kept, because the history does not have their texts: {}", list(&kept));
+            let seen = format!("kept, because their contents are not in the history: {}", list(&kept));
             DoctorFinding::bad(what, seen, "copy what you need from each file, then delete it")
         }
         Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
@@ -164,12 +164,13 @@ pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[Stri
         places.extend(std::iter::repeat_n(file.path.display().to_string(), hooks + plugins));
     }
     (places.len() > 1).then(|| {
-        let is_one_file = places.iter().all(|place| Some(place) == places.first());
-        let fix = match is_one_file {
-            true => "remove all but one of these hooks from the file".to_owned(),
-            false => format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name),
+        let times = places.len();
+        places.dedup();
+        let fix = match places.len() {
+            1 => "remove all but one of memdir's session-start hooks from the file".to_owned(),
+            _ => format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name),
         };
-        DoctorFinding::bad("memory section", format!("added {} times to each session, by {}", places.len(), places.join(" and ")), fix)
+        DoctorFinding::bad("memory section", format!("added {times} times to each session, by {}", places.join(" and ")), fix)
     })
 }
 
@@ -300,16 +301,12 @@ fn server_command(entry: &Value) -> Option<(String, Vec<String>)> {
 
 fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &str) -> DoctorFinding {
     match handshake(dir, program, args) {
-        Ok(server) if host.defers_tools && !server.deferred.is_empty() => DoctorFinding::note(
-            what,
-            format!(
-                "memdir {} lets {} defer {}, so the model sees only their names",
-                server.version,
-                host.title,
-                server.deferred.join(" and ")
-            ),
-            format!("update {program}"),
-        ),
+        Ok(server) if host.defers_tools && !server.deferred.is_empty() => {
+            let names = if server.deferred.len() == 1 { "its name" } else { "their names" };
+            let deferred = server.deferred.join(" and ");
+            let seen = format!("memdir {} lets {} defer {deferred}, so the model sees only {names}", server.version, host.title);
+            DoctorFinding::note(what, seen, format!("update {program}"))
+        }
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
             let tools = if server.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", server.tools) };

@@ -25,7 +25,7 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
         && minutes_since(at) < setting.hours * 60
     {
         let hours = counted(setting.hours, "hour");
-        return Err(format!("the last plan was made {}; plans are at least {hours} apart", time::relative(now, at)));
+        return Err(format!("the last plan was made {}; at least {hours} must pass", time::relative(now, at)));
     }
     if state.sessions < setting.sessions {
         let since = if state.last_plan.is_some() { " since the last plan" } else { "" };
@@ -151,7 +151,7 @@ mod tests {
             (
                 on.clone(),
                 DreamState { last_plan: at("2026-03-01T13:00:00Z"), ..state.clone() },
-                "the last plan was made 23 hours ago; plans are at least 24 hours apart",
+                "the last plan was made 23 hours ago; at least 24 hours must pass",
             ),
             (on.clone(), DreamState { sessions: 4, ..state.clone() }, "4 of 5 required sessions have ended since the last plan"),
             (

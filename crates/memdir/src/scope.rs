@@ -139,7 +139,8 @@ impl Scope {
             // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
             // private entrypoint.
             let make = format!("no team memory yet; create it with: mkdir {}", shell::quote_posix(&team.display().to_string()));
-            let link = format!("{} is not a directory, so it cannot be a team memory", team.display());
+            let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
+            let link = format!("{} is {what}, so it cannot be a team memory", team.display());
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
                 // No setting allows a symbolic link here, so none is suggested.
                 self.notes.push(link.clone());
@@ -325,7 +326,7 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
     }
     match project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory) {
         Some(adopted) => {
-            let why = format!("{}; uses the memory of {adopted} (change it with: memdir projects adopt)", project.why());
+            let why = format!("{}; uses the memory of {adopted} (undo with: memdir projects adopt)", project.why());
             (adopted, why)
         }
         None => (project.id.clone(), project.why()),

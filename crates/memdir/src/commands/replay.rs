@@ -79,11 +79,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
     // Oldest first, as they happened.
     chats.sort_by_cached_key(|file| (file.chat.updated, file.chat.name()));
     if chats.is_empty() {
-        let (which, wider) = if args.all_projects { ("", "") } else { (" of this project", ", or add --all-projects") };
+        let (which, wider) = if args.all_projects { ("", "") } else { (" of this project", "add --all-projects, or ") };
         notes.push(if settings.config.chats.settings.on {
-            format!("no archived conversations{which} in this period; sync with: memdir chats sync{wider}")
+            format!("no archived conversations{which} in this period; {wider}import new ones with: memdir chats sync")
         } else {
-            format!("no archived conversations{which} in this period, and chats are off; turn them on with: memdir chats on{wider}")
+            format!("no archived conversations{which} in this period, and chats are off; {wider}turn chats on with: memdir chats on")
         });
     }
     let bar = if look.terminal && !look.json { ProgressBar::new(chats.len() as u64) } else { ProgressBar::hidden() };
@@ -229,7 +229,7 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         return Ok(());
     }
     let unused = counted(report.unused_memories, "memory was", "memories were");
-    printer.line(format!("{unused} not needed in any of these conversations"))
+    printer.line(format!("{unused} neither recalled nor fired in any of these conversations"))
 }
 
 /// What a rule would do to a call.

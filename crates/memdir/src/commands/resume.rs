@@ -73,7 +73,7 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
             return Err(Failure::Settings {
                 message: format!("the conversation's directory {} does not exist", dir.display()),
                 hint: format!(
-                    "create the directory (the host looks for the conversation there), or run in another directory: {}",
+                    "create the directory, in which the host looks for the conversation, or try this in another directory: {}",
                     resume.argv.join(" ")
                 ),
             });
@@ -97,11 +97,11 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
     } else if !matches.on {
         printer.note(CHATS_ARE_OFF);
     } else if matches.without_command.is_empty() {
-        printer.note("no matching conversations found");
+        printer.note("no matching conversations; try other words");
     }
     for chat in &matches.without_command {
         let show = format!("memdir chats show {}/{}", chat.place.host, chat.place.session);
-        printer.note(format!("{}: {} cannot resume it; show it with: {show}", describe(chat), chat.place.host));
+        printer.note(format!("{}: cannot be resumed; show it with: {show}", describe(chat)));
     }
     Ok(())
 }

@@ -60,8 +60,12 @@ fn decide(client: &TeamClient, base: &str, (id, decision, reason): (&str, &str, 
 fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
     let whose = if doing.starts_with("accept") || doing.starts_with("reject") { "a reviewer's" } else { "your" };
     let (code, hint) = match failure {
+        TeamFailure::Unavailable(why) if why.contains("(SSL_CERT_FILE)") => {
+            ("unavailable", "set SSL_CERT_FILE to a PEM file with the certificate authorities to trust".to_owned())
+        }
         TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
         TeamFailure::Denied(_) => ("refused", format!("pass {whose} token with --token-file FILE, or set MEMDIR_TEAM_TOKEN")),
+        _ if doing.starts_with("list") => ("refused", "check the URL and --server-project".to_owned()),
         TeamFailure::Conflict | TeamFailure::NotText | TeamFailure::Refused(_) | TeamFailure::NotFound(_) => {
             ("refused", format!("list the proposals with: memdir review list --server {base}"))
         }
@@ -87,11 +91,12 @@ fn show_list(list: &ReviewList, printer: &mut Printer<'_>) -> io::Result<()> {
         with_project(row, one.project.as_deref().unwrap_or_default())
     };
     printer.table(&std::iter::once(head).chain(list.proposals.iter().map(row)).collect::<Vec<_>>())?;
-    let waiting = list.proposals.iter().filter(|one| one.can_decide).count();
-    if waiting > 0 {
+    let waiting: Vec<&ServerProposal> = list.proposals.iter().filter(|one| one.can_decide).collect();
+    if let [first, others @ ..] = waiting.as_slice() {
+        let (it, id) = if others.is_empty() { ("it", first.id.as_str()) } else { ("one", "ID") };
         printer.note(format!(
-            "{} waiting for your decision; see one with: memdir review show ID {}",
-            counted(waiting as u64, "proposal is", "proposals are"),
+            "{} waiting for your decision; show {it} with: memdir review show {id} {}",
+            counted(waiting.len() as u64, "proposal is", "proposals are"),
             list.options
         ));
     }

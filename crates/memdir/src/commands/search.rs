@@ -96,7 +96,7 @@ fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
             SearchSource::Inbox => Some(Source::Inbox),
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
-        since: args.since.as_deref().map(|date| parse_since("since", date, &TimeZone::UTC)).transpose()?,
+        since: args.since.as_deref().map(|date| parse_since("--since", date, &TimeZone::UTC)).transpose()?,
         all_projects: args.all_projects,
         decay: args.decay,
         explain: args.explain,

@@ -133,12 +133,15 @@ fn show_cost(cost: &CostOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         ]
     }));
     printer.table(&rows)?;
-    printer.line(format!("token counts (bytes / 4) before the first message, with {}", counted(cost.memories as u64, "memory", "memories")))
+    printer.line(format!(
+        "tokens (bytes / 4) that memdir adds before the first message, with {}",
+        counted(cost.memories as u64, "memory", "memories")
+    ))
 }
 
 fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {
     if loads.modes.is_empty() {
-        return printer.line("no prompts loaded yet");
+        return printer.line("no prompts loaded yet; set up the hooks, which load them, with: memdir install");
     }
     let mut rows =
         vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];

@@ -2,7 +2,7 @@
 
 use crate::{args::stdin, config, exit::Failure, output::OutputOptions};
 use console::Term;
-use memdir_server::{BearerToken, ServeError};
+use memdir_server::BearerToken;
 use std::{fs, io::Write as _, path::Path};
 
 /// Reads the token in a file; `-` is standard input, where a person types it without an echo.
@@ -16,8 +16,11 @@ pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, F
     } else {
         String::from_utf8_lossy(&stdin::read()?).into_owned()
     };
-    let invalid = |error: ServeError| Failure::Usage { message: error.to_string(), hint: "ask the server's operator for a token".into() };
-    BearerToken::parse(&text).map_err(invalid)?;
+    // The error of the server is about creating a token.
+    BearerToken::parse(&text).map_err(|_| Failure::Usage {
+        message: "invalid token: expected at least 16 printable ASCII characters, without spaces".into(),
+        hint: "check that the token is complete, or ask the server's operator for another one".into(),
+    })?;
     Ok(text.trim().to_owned())
 }
 

@@ -55,13 +55,20 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
             DoctorFinding::note(what, format!("{base} can be reached; whether {} is signed in was not checked", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => {
-            let first = if has_project { "check the project, or get another token" } else { "get another token" };
-            let fix = format!("{first}, then {} --token-file FILE", install(&base));
+            let (first, project) = match has_project {
+                true => ("check the project, or get another token", " --project ID"),
+                false => ("get another token", ""),
+            };
+            let fix = format!("{first}, then {}{project} --token-file FILE", install(&base));
             DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)
         }
         (TeamAccess::Unexpected(why), _) => DoctorFinding::bad(what, why, "check the URL, and that the server is running"),
         (TeamAccess::Unreachable(why), _) => {
-            DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network connection")
+            let fix = match why.contains("SSL_CERT_FILE") {
+                true => "set SSL_CERT_FILE to a PEM file with the certificate authorities to trust",
+                false => "check the URL and the network connection",
+            };
+            DoctorFinding::bad(what, format!("cannot be reached: {why}"), fix)
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn push(text: &str, name: &str, value: &Value) -> Result<String, Edit
     let table = new_table(&mut document, value);
     match document.entry(name).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new())) {
         Item::ArrayOfTables(tables) => tables.push(table),
-        _ => return Err(EditError::new(format!("`{name}` is not an array of [[{name}]] tables"))),
+        _ => return Err(EditError::new(format!("`{name}` is not an array of tables ([[{name}]])"))),
     }
     let edited = print(text, &document);
     parse(&edited)?;

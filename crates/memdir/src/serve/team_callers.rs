@@ -151,8 +151,8 @@ impl CallerDirectory for TeamCallers {
         Box::pin(async move {
             let identity = &token.identity;
             let Some(tenant) = identity.tenant.clone() else {
-                let why = "your access token does not name a tenant";
-                return Ok(Err(format!("{why}; ask the operator of this server to check oauth.tenant_claim and oauth.tenant")));
+                let why = "this server's settings do not select a tenant for signed-in people";
+                return Ok(Err(format!("{why}; ask its operator to set oauth.tenant_claim or oauth.tenant")));
             };
             if let Err(why) = check_person(&identity.person) {
                 return Ok(Err(why));

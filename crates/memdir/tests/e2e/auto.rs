@@ -73,7 +73,7 @@ fn a_broken_entrypoint_leaves_the_instructions_whole() {
 #[test]
 fn loads_are_counted_on_this_machine() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompts loaded yet");
+    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompts loaded yet; set up the hooks, which load them, with: memdir install");
     home.ok(&["write", "notes/deploy", "x"]);
     let bytes = home.ok(&["prompt"]).len();
     home.put("MEMORY.md", "- line\n".repeat(300));

@@ -232,7 +232,7 @@ fn deleted_conversations_are_not_imported_again() {
         home.run(&["chats", "forget", "1af7"]),
         "forgot 1 conversation\nverified: the deleted text was not found (2 searches)\n-- stderr\nnote: the hosts' own transcripts are unchanged\n"
     );
-    assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no matching conversations found\n-- exit 1\n");
+    assert_eq!(home.run(&["resume", "hashes", "twice"]), "-- stderr\nnote: no matching conversations; try other words\n-- exit 1\n");
     assert!(home.path(".claude/projects/-home-ada-app/1af7fc5e-8455.jsonl").exists());
     home.ok(&["chats", "forget", "--before", "2026-01-20T11:00:02Z"]);
     fs::remove_file(home.path("home/chats/.state.json")).unwrap();
@@ -268,7 +268,7 @@ fn a_conversation_is_resumed_by_its_content() {
     assert!(output.starts_with("cd /home/ada/app && claude --resume 1af7fc5e-8455\n-- stderr\nnote: claude-code "), "{output}");
     let output = home.json(&["resume", "deployed", "--host", "codex"]);
     assert_eq!(output["chats"][0]["resume"], "cd /home/ada/web && codex resume 0199c5d0-aaaa");
-    assert_eq!(home.run(&["resume", "zebra", "crossing"]), "-- stderr\nnote: no matching conversations found\n-- exit 1\n");
+    assert_eq!(home.run(&["resume", "zebra", "crossing"]), "-- stderr\nnote: no matching conversations; try other words\n-- exit 1\n");
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn a_conversation_without_a_resume_command_is_shown() {
     ];
     fs::write(&file, lines.join("\n") + "\n").unwrap();
     let output = home.run(&["resume", "walrus", "counter", "leaks"]);
-    assert!(output.contains("openclaw cannot resume it; show it with: memdir chats show openclaw/0c1a-77\n"), "{output}");
+    assert!(output.contains(": cannot be resumed; show it with: memdir chats show openclaw/0c1a-77\n"), "{output}");
     assert!(!output.contains("no matching conversation") && output.ends_with("-- exit 1\n"), "{output}");
     assert_eq!(home.json(&["resume", "walrus", "counter", "leaks"])["without_command"][0]["session"], "0c1a-77");
     assert!(home.ok(&["chats", "show", "openclaw/0c1a-77"]).contains("walrus"));

@@ -178,7 +178,7 @@ fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     assert!(prompt.contains("own.md") && !prompt.contains("-- exit") && !prompt.contains(".ssh"), "{prompt}");
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
-    error: cannot write "team/a": [HOME]/memory/team is not a directory, so it cannot be a team memory
+    error: cannot write "team/a": [HOME]/memory/team is a symbolic link, so it cannot be a team memory
     hint: use another name
     -- exit 3
     "#);
@@ -189,7 +189,7 @@ fn a_team_folder_that_is_a_link_is_not_a_team_memory() {
     assert_snapshot!(home.run(&["list"]), @"
     own
     -- stderr
-    note: [HOME]/memory/team is not a directory, so it cannot be a team memory
+    note: [HOME]/memory/team is a symbolic link, so it cannot be a team memory
     ");
 }
 

@@ -169,8 +169,8 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     let typed = feed(&mut home.bare(&["install", "codex", "--server", &url, "--token-file", "-"]), b"short\n");
     insta::assert_snapshot!(home.tell(&[], typed), @"
     -- stderr
-    error: a token must be at least 16 printable ASCII characters, without spaces; create one with: openssl rand -hex 32
-    hint: ask the server's operator for a token
+    error: invalid token: expected at least 16 printable ASCII characters, without spaces
+    hint: check that the token is complete, or ask the server's operator for another one
     -- exit 2
     ");
     assert_eq!(files(&home), before);

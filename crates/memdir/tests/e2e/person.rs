@@ -174,7 +174,7 @@ fn a_session_with_four_memories_costs_at_most_a_thousand_tokens() {
     claude-desktop  -             [N]           [N]       [N]
     windsurf        -             [N]           [N]       [N]
     copilot-cli     [N]           [N]            [N]       [N]
-    token counts (bytes / 4) before the first message, with 4 memories
+    tokens (bytes / 4) that memdir adds before the first message, with 4 memories
     ");
 }
 

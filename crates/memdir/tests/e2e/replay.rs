@@ -64,7 +64,7 @@ fn past_conversations_are_run_against_todays_memory() {
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory was not needed in any of these conversations
+    1 memory was neither recalled nor fired in any of these conversations
     ");
     assert_snapshot!(home.run_bare(&[&since, ["--explain"].as_slice()].concat()), @"
     chats/claude-code/b2.md:15-17  Is the harbour ferry late?
@@ -82,7 +82,7 @@ fn past_conversations_are_run_against_todays_memory() {
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory was not needed in any of these conversations
+    1 memory was neither recalled nor fired in any of these conversations
     ");
     let json: Value = serde_json::from_str(&ok(&home, &[&since, ["--json"].as_slice()].concat())).unwrap();
     assert_eq!((json["messages"].as_u64(), json["unused_memories"].as_u64()), (Some(6), Some(1)), "{json:#}");
@@ -118,7 +118,7 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     memories: recalled 0 times for 0 messages, 0 tokens (average over all messages: 0)
     rules: fired on 0 tool calls, 0 tokens
     -- stderr
-    note: no archived conversations of this project in this period; sync with: memdir chats sync, or add --all-projects
+    note: no archived conversations of this project in this period; add --all-projects, or import new ones with: memdir chats sync
     ");
     assert_snapshot!(home.run_bare(&["replay", "--since", "soon"]), @r#"
     -- stderr
@@ -131,7 +131,7 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     memories: recalled 0 times for 0 messages, 0 tokens (average over all messages: 0)
     rules: fired on 0 tool calls, 0 tokens
     -- stderr
-    note: no archived conversations of this project in this period, and chats are off; turn them on with: memdir chats on, or add --all-projects
+    note: no archived conversations of this project in this period, and chats are off; add --all-projects, or turn chats on with: memdir chats on
     ");
 }
 

@@ -240,7 +240,7 @@ fn a_reviewer_decides_at_the_command_line() {
     [ID]      when              author  state  what
     [ID]      [TIME]            ada     open   write deploy
     -- stderr
-    note: 1 proposal is waiting for your decision; see one with: memdir review show ID --server [URL] --token-file [HOME]/token
+    note: 1 proposal is waiting for your decision; show it with: memdir review show [ID] --server [URL] --token-file [HOME]/token
 
     proposal [ID] (open)
     author   ada
@@ -484,7 +484,7 @@ fn proposals_of_several_projects_are_listed_and_decided_without_choosing_one() {
     [ID]      [TIME]            ada     open   bank     write second
     [ID]      [TIME]            ada     open   shop     write first
     -- stderr
-    note: 3 proposals are waiting for your decision; see one with: memdir review show ID --server [URL] --token-file [HOME]/token
+    note: 3 proposals are waiting for your decision; show one with: memdir review show ID --server [URL] --token-file [HOME]/token
     ");
     for (id, what) in ids.iter().zip(["write first", "write second", "write team/third"]) {
         assert!(reviewed.review(rita, &["show", id]).contains(&format!("change   {what}\n")));
