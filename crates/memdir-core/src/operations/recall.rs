@@ -1,8 +1,9 @@
 //! Recalls memories: selects those relevant to a message and the tripwires of an action, and shows them within a budget.
 
 use crate::recall::{
-    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, Recalled, fit::fit_with, is_manual,
-    message,
+    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, Recalled,
+    fit::{fit_with, over_limit},
+    is_manual, message,
 };
 use crate::{
     base::{
@@ -100,8 +101,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
     for one in wanted {
         // One more than fits, in case a manual is dropped; the rest is only named.
         if texts.len() > request.room.memories {
-            dropped
-                .push(OmittedMemory { name: one.path.name().to_owned(), why: format!("memory limit ({}) reached", request.room.memories) });
+            dropped.push(OmittedMemory { name: one.path.name().to_owned(), why: over_limit(request.room.memories) });
             continue;
         }
         texts.extend(read_wanted(store, context, &one, request, look.as_ref())?);

@@ -3,6 +3,7 @@
 use super::{Answer, Search, analysis::Analyser, indexing::is_searched, query::Query, ranking};
 use crate::{
     base::{error::Result, limits, path::MemoryPath},
+    memory::validity::Outdated,
     store::{Source, Store},
 };
 use serde::Serialize;
@@ -51,6 +52,8 @@ pub enum WhyNot {
         /// The maximum number of hits.
         max_results: usize,
     },
+    /// Results have the memory that supersedes it instead.
+    Superseded,
     /// It shares neither words nor meaning with the query.
     Unrelated,
 }
@@ -83,6 +86,7 @@ impl fmt::Display for WhyNot {
                     "Its best {best} {score:.2}, which is rank {rank}; only the best {returned} returned. Search with a higher --max-results or with more specific words."
                 )
             }
+            WhyNot::Superseded => f.write_str("It is superseded: results show the memory that supersedes it instead."),
             WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
         }
     }
@@ -137,6 +141,10 @@ pub(super) fn why_not(
         return Ok(WhyNot::Filtered { by });
     }
     let min_score = search.min_score.max(ranking::MIN_SCORE);
+    // Alone, it is not replaced by its successor, which is not under its name.
+    if hit.outdated == Some(Outdated::Superseded) && hit.score >= min_score {
+        return Ok(WhyNot::Superseded);
+    }
     Ok(WhyNot::TooWeak { lines: hit.lines.clone(), score: hit.score, min_score, unshared: unshared(&hit.text) })
 }
 

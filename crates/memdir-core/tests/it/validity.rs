@@ -1,7 +1,7 @@
 //! Validity: the fields are read and kept, follow a rename, and decide the order and the marks of hits, recalled memories and listings.
 
 use crate::support::{self, Desk};
-use memdir_core::{Check, List, Memory, MemoryPath, Recall, Search};
+use memdir_core::{Check, List, Memory, MemoryPath, Recall, Search, WhyNot};
 use serde_json::{Value, json};
 
 fn path(name: &str) -> MemoryPath {
@@ -140,6 +140,9 @@ fn outdated_memories_rank_last_and_a_superseded_one_is_replaced() {
     );
     assert!(lines[2].contains("Some(\"stale\")") && lines[3].contains("Some(\"deprecated\")"), "{lines:#?}");
     assert_eq!(answer.notes, ["old is superseded by new, which is shown instead"]);
+    let (memdir, search) = (&desk.caller.memdir, Search::new("deploy checkout service kubectl"));
+    let why = memdir.searcher().unwrap().why_not(memdir.store(), &search, &path("old")).unwrap();
+    assert_eq!(why, WhyNot::Superseded);
     assert!(answer.hits.is_sorted_by(|a, b| a.score >= b.score));
     for hit in &answer.hits {
         let explain = hit.explain.as_ref().unwrap();
