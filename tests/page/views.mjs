@@ -35,7 +35,7 @@ await story(async (browser) => {
   await page.goto(`${base}/m/notes/deploy`);
   assert.match(await page.textContent("aside"), /ValiditySupersedesnotes\/old-deploy/);
   await page.goto(`${base}/m/notes/oven`);
-  assert.match(await page.textContent("p.error"), /stale since 2026-01-31/);
+  assert.match(await page.textContent("p.error"), /stale after 2026-01-31/);
   const fields = await page.textContent("aside");
   assert.match(fields, /Statusdraft.*Stale after2026-01-31.*src\/oven\.rs@0123abcd:3-5.*2026-01-02 by ada/s);
   assert.equal(await page.locator("aside a[href='https://example.org/oven'], aside a[href$='/chat/claude-code/s?line=12']").count(), 2);

@@ -344,6 +344,9 @@ impl Error {
             Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
+            Error::BadPath { why, .. } if why.contains("is a symbolic link") => {
+                "Use another name, or ask the user to change the link.".into()
+            }
             Error::BadPath { .. } => "Use a relative name such as notes/deploy.".into(),
             Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
@@ -423,6 +426,9 @@ impl Error {
             Error::TooLarge { what, .. } if what == REASON => "shorten the reason".into(),
             Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
+            // Another name in the same mount may be writable.
+            Error::ReadOnly { why, .. } if why.contains("read-only pattern") => "use another name, or change the pattern".into(),
+            Error::ReadOnly { why, .. } if why.contains("excluded by") => "use another name".into(),
             Error::ReadOnly { .. } => "use a name in a writable mount; list the mounts with: memdir where".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),

@@ -153,7 +153,7 @@ pub(crate) fn explain(
         let Some(path) = table.path_of(&one.name) else { continue };
         one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
             (Some(successor), _) => Some(format!("superseded by {}, which takes its place", successor.name())),
-            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale since {last}, so it ranks below the others")),
+            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}, so it ranks below the others")),
             (None, Some((why, _))) => Some(format!("{why}, so it ranks below the others")),
             (None, None) => None,
         };

@@ -232,7 +232,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
         out.push_str(&format!("[supersedes {}, which is not shown]\n", frame::neutral(&secrets::redact(old)).replace(['\n', '\r'], " ")));
     }
     match (candidate.outdated, candidate.stale_after) {
-        (Some(Outdated::Stale), Some(day)) => out.push_str(&format!("[stale since {day}: verify before relying on it]\n")),
+        (Some(Outdated::Stale), Some(day)) => out.push_str(&format!("[stale after {day}: verify before relying on it]\n")),
         (Some(Outdated::Stale), None) => out.push_str("[stale: verify before relying on it]\n"),
         (Some(Outdated::Deprecated), _) => out.push_str("[deprecated: no longer valid]\n"),
         (Some(Outdated::Superseded), _) => out.push_str("[superseded by another memory]\n"),

@@ -217,7 +217,7 @@ fn recall_puts_outdated_memories_last_with_a_note() {
     Deploy the checkout service with kubectl and deploy checkout.
     </memory>
     <memory source="stale" age="today">
-    [stale since 2026-08-31: verify before relying on it]
+    [stale after 2026-08-31: verify before relying on it]
     Deploy the checkout service with kubectl: deploy checkout service kubectl.
     </memory>
     </recalled-memories>
@@ -259,7 +259,7 @@ fn an_explanation_names_the_successor_and_what_is_outdated() {
             "current: valid",
             "deprecated: deprecated, so it ranks below the others",
             "old: superseded by new, which takes its place",
-            "stale: stale since 2026-08-31, so it ranks below the others",
+            "stale: stale after 2026-08-31, so it ranks below the others",
         ]
     );
     assert!(explained.iter().any(|one| one.verdict_text().ends_with("; superseded by new, which takes its place")));

@@ -58,7 +58,7 @@ pub(super) fn banner(context: &ViewContext<'_>, memory: &Memory, successor: Opti
             },
             Some(Outdated::Deprecated) => p.error { "This memory is deprecated." },
             Some(Outdated::Stale) => p.error {
-                @if let Some(day) = validity.stale_after { "This memory has been stale since " (day) ". " } @else { "This memory is stale. " }
+                @if let Some(day) = validity.stale_after { "This memory became stale after " (day) ". " } @else { "This memory is stale. " }
                 "Verify or correct it."
             },
             None => {},

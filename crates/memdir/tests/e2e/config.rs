@@ -623,7 +623,7 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name, or change the pattern
     -- exit 3
     "#);
 }

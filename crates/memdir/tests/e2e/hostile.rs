@@ -139,7 +139,7 @@ fn an_invalid_setting_of_a_repository_keeps_its_restrictions() {
     assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @r#"
     -- stderr
     error: cannot write "team/fixed": a read-only pattern matches its name
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name, or change the pattern
     -- exit 3
     "#);
 }

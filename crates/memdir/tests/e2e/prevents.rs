@@ -181,13 +181,13 @@ fn a_read_only_memory_cannot_be_renamed_away() {
     assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name, or change the pattern
     -- exit 3
     "#);
     assert_snapshot!(home.run(&["rename", "a", "fixed"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use a name in a writable mount; list the mounts with: memdir where
+    hint: use another name, or change the pattern
     -- exit 3
     "#);
     assert!(home.run(&["delete", "fixed"]).ends_with("-- exit 3\n"));
