@@ -1,9 +1,9 @@
 //! Recalls memories: selects those relevant to a message and the tripwires of an action, and shows them within a budget.
 
 use crate::recall::{
-    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, Recalled,
+    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, RecallVerdict, Recalled,
     fit::{fit_with, over_limit},
-    is_manual, message,
+    is_manual, is_recallable, message,
 };
 use crate::{
     base::{
@@ -150,7 +150,13 @@ pub(crate) fn explain(
     let mut explained = message::explain(&table, &ends(request.message.unwrap_or_default()), name.as_ref());
     let (successions, today) = (table.successions(store), context.clock.now().to_zoned(context.clock.zone()).date());
     for one in &mut explained {
+        if one.verdict == RecallVerdict::NothingInCommon && name.as_ref().is_some_and(|name| !is_recallable(store, name)) {
+            one.verdict = RecallVerdict::NeverRecalled;
+        }
         let Some(path) = table.path_of(&one.name) else { continue };
+        if table.pinned().any(|pinned| *pinned == path) {
+            (one.verdict, one.missing) = (RecallVerdict::Pinned, 0.0);
+        }
         one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
             (Some(successor), _) => Some(format!("superseded by {}, which takes its place", successor.name())),
             (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}, so it ranks below the others")),
