@@ -20,6 +20,7 @@ pub use message::{MessageMatch, RecallExplanation, RecallVerdict};
 pub use score::RecallFeatures;
 pub use sentences::sentences;
 pub use table::RecallTable;
+pub(crate) use table::is_recallable;
 
 use crate::memory::Kind;
 

@@ -80,7 +80,7 @@ pub(crate) fn reviewed_namespace<'a>(
         Some(other) => {
             let (first, other) = (first.edit.path.name(), other.edit.path.name());
             let why = format!(
-                "a change to {first:?} must be reviewed and cannot also change {other:?}, which is in another project or group; make two separate changes"
+                "a change to {first:?} must be reviewed and cannot also change {other:?}, which is not in the same project or group; make two separate changes"
             );
             Err(Error::Review { why })
         }

@@ -218,6 +218,9 @@ pub(crate) const NOT_UTF8: &str = "is not valid UTF-8";
 /// The reason of an [`Error::Unavailable`] about an earlier version. Its hints are others, because no setting brings it back.
 const NOT_IN_JOURNAL: &str = "no longer in the journal";
 
+/// How an [`Error::NoChange`] about a change that was undone before ends, after `change ` and its id. Its command is another one.
+pub(crate) const ALREADY_UNDONE: &str = " is already undone";
+
 /// What is too large in an [`Error::TooLarge`] about the reason of a review, which is not a memory.
 const REASON: &str = "reason";
 
@@ -341,6 +344,9 @@ impl Error {
             Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
+            Error::BadPath { why, .. } if why.contains("is a symbolic link") => {
+                "Use another name, or ask the user to change the link.".into()
+            }
             Error::BadPath { .. } => "Use another name, such as notes/deploy.".into(),
             Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
@@ -394,7 +400,10 @@ impl Error {
                 )
             }
             Error::NoChange { why } if why.starts_with("candidate ") => "list the open candidates with: memdir inbox".into(),
-            Error::NoChange { .. } => "list changes and versions with: memdir history".into(),
+            Error::NoChange { why } => match why.strip_prefix("change ").and_then(|rest| rest.strip_suffix(ALREADY_UNDONE)) {
+                Some(id) => format!("redo it with: memdir redo {id}"),
+                None => "list changes and versions with: memdir history".into(),
+            },
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
             Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),
@@ -436,6 +445,8 @@ impl Error {
             Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
                 "look for this id with: memdir history; repeat the change only if it is not there".into()
             }
+            // The message already names the command.
+            Error::Corrupt { why, .. } if why.contains("memdir doctor --fix") => "nothing was changed".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))

@@ -1,8 +1,9 @@
 //! Recalls memories: selects those relevant to a message and the tripwires of an action, and shows them within a budget.
 
 use crate::recall::{
-    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, Recalled, fit::fit_with, is_manual,
-    message,
+    MemorySummary, OmittedMemory, RecallBudget, RecallCandidate, RecallExplanation, RecallTable, RecallVerdict, Recalled,
+    fit::{fit_with, over_limit},
+    is_manual, is_recallable, message,
 };
 use crate::{
     base::{
@@ -100,8 +101,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
     for one in wanted {
         // One more than fits, in case a manual is dropped; the rest is only named.
         if texts.len() > request.room.memories {
-            dropped
-                .push(OmittedMemory { name: one.path.name().to_owned(), why: format!("memory limit ({}) reached", request.room.memories) });
+            dropped.push(OmittedMemory { name: one.path.name().to_owned(), why: over_limit(request.room.memories) });
             continue;
         }
         texts.extend(read_wanted(store, context, &one, request, look.as_ref())?);
@@ -150,10 +150,16 @@ pub(crate) fn explain(
     let mut explained = message::explain(&table, &ends(request.message.unwrap_or_default()), name.as_ref());
     let (successions, today) = (table.successions(store), context.clock.now().to_zoned(context.clock.zone()).date());
     for one in &mut explained {
+        if one.verdict == RecallVerdict::NothingInCommon && name.as_ref().is_some_and(|name| !is_recallable(store, name)) {
+            one.verdict = RecallVerdict::NeverRecalled;
+        }
         let Some(path) = table.path_of(&one.name) else { continue };
+        if table.pinned().any(|pinned| *pinned == path) {
+            (one.verdict, one.missing) = (RecallVerdict::Pinned, 0.0);
+        }
         one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
             (Some(successor), _) => Some(format!("superseded by {}, which takes its place", successor.name())),
-            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale since {last}, so it ranks below the others")),
+            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}, so it ranks below the others")),
             (None, Some((why, _))) => Some(format!("{why}, so it ranks below the others")),
             (None, None) => None,
         };

@@ -4,7 +4,7 @@
 
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{ALREADY_UNDONE, Error, Result},
         path::{MemoryPath, strip_md},
     },
     entrypoint::upkeep,
@@ -113,7 +113,7 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         return if in_effect(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
             Ok(change)
         } else {
-            Err(Error::no_change(format!("change {0} is already undone; redo it with: memdir redo {0}", change.id)))
+            Err(Error::no_change(format!("change {}{ALREADY_UNDONE}", change.id)))
         };
     }
     let fitting: Vec<Change> = in_effect(store)?.into_iter().filter(|change| fits(change)).collect();
@@ -124,6 +124,8 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
     };
     match newest {
         None if matches!(which, UndoTarget::Last) => Err(Error::no_change(format!("no changes to {doing}"))),
+        // Changes of other sessions are undone only by their ids.
+        None if context.actor.session.is_some() => Err(Error::no_change(format!("you have no changes to {doing} in this session"))),
         None => Err(Error::no_change(format!("you have no changes to {doing}"))),
         // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
         Some(change) if change.after_damage => {

@@ -126,7 +126,7 @@ pub(crate) fn fit_with(candidates: &[RecallCandidate<'_>], besides: Vec<OmittedM
     for (at, candidate) in candidates.iter().enumerate() {
         let omit = |why: String| OmittedMemory { name: candidate.name.to_owned(), why };
         if recalled.shown.len() == room.memories {
-            recalled.dropped.push(omit(format!("memory limit ({}) reached", room.memories)));
+            recalled.dropped.push(omit(over_limit(room.memories)));
             continue;
         }
         let mine = left - reserved.filter(|(best, _)| at < *best).map_or(0, |(_, tokens)| tokens.min(left));
@@ -159,6 +159,11 @@ fn reserve(candidates: &[RecallCandidate<'_>], room: RecallBudget, left: usize) 
         Some(costs[0]?.max(costs[1]?))
     };
     Some((at, cost(left / 2).or_else(|| cost(left))?))
+}
+
+/// Why a memory is omitted that comes after the maximum number of memories.
+pub(crate) fn over_limit(memories: usize) -> String {
+    format!("over the limit of {memories} {}", if memories == 1 { "memory" } else { "memories" })
 }
 
 /// The text if no memory fits: their names, if these fit.
@@ -227,7 +232,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
         out.push_str(&format!("[supersedes {}, which is not shown]\n", frame::neutral(&secrets::redact(old)).replace(['\n', '\r'], " ")));
     }
     match (candidate.outdated, candidate.stale_after) {
-        (Some(Outdated::Stale), Some(day)) => out.push_str(&format!("[stale since {day}: verify before relying on it]\n")),
+        (Some(Outdated::Stale), Some(day)) => out.push_str(&format!("[stale after {day}: verify before relying on it]\n")),
         (Some(Outdated::Stale), None) => out.push_str("[stale: verify before relying on it]\n"),
         (Some(Outdated::Deprecated), _) => out.push_str("[deprecated: no longer valid]\n"),
         (Some(Outdated::Superseded), _) => out.push_str("[superseded by another memory]\n"),

@@ -84,6 +84,10 @@ pub enum RecallVerdict {
     NothingInCommon,
     /// The message asks to be answered without memories.
     MemoryIgnored,
+    /// It is pinned: recalled with every message, if the budget allows.
+    Pinned,
+    /// It is archived, or not a memory.
+    NeverRecalled,
 }
 
 /// Explains the decision for every memory that has a word of the message, best first, and for `name` in any case.
@@ -135,6 +139,8 @@ impl RecallExplanation {
             RecallVerdict::FarBelowBest => format!("not recalled: {:.2} below the cutoff relative to the best memory", self.missing),
             RecallVerdict::NothingInCommon => "not recalled: shares no words with the message".to_owned(),
             RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
+            RecallVerdict::Pinned => "recalled: it is pinned".to_owned(),
+            RecallVerdict::NeverRecalled => "not recalled: archived memories and files that are not memories are never recalled".to_owned(),
         };
         match &self.validity {
             Some(validity) => format!("{verdict}; {validity}"),

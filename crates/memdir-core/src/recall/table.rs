@@ -275,6 +275,13 @@ fn is_current(view: TableView<'_>, row: usize, entry: &store::Entry, exact: bool
     stamp == entry.stamp && (exact || !is_racy(stamp, seen_ns)) && view.path(row) == entry.path.as_str()
 }
 
+/// Whether a file can be recalled: a memory or log of a mount with memories that is not archived.
+pub(crate) fn is_recallable(store: &dyn Store, path: &MemoryPath) -> bool {
+    path.is_md()
+        && mounts::file_kind(store, path).is_listed()
+        && mounts::mount_of(store, path).is_none_or(|mount| mount.source == Source::Memory)
+}
+
 /// The files that have a row, and whether each is a memory.
 fn to_rows(store: &dyn Store, mut entries: Vec<store::Entry>) -> (Vec<store::Entry>, Vec<bool>) {
     let mut is_memory = Vec::with_capacity(entries.len());

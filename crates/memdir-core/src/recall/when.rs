@@ -146,7 +146,7 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
         Err(_) => problems.push(Problem::at(first, "when: invalid YAML")),
     }
     if wires.len() > limits::TRIPWIRES {
-        let what = format!("when: too many tripwires ({}); only the first {} are used", wires.len(), limits::TRIPWIRES);
+        let what = format!("when: too many tripwires ({}): the maximum is {}; remove some", wires.len(), limits::TRIPWIRES);
         problems.push(Problem::at(wires[limits::TRIPWIRES].line, what));
         wires.truncate(limits::TRIPWIRES);
     }

@@ -1,9 +1,13 @@
 //! Why a memory is not among the hits of a search, and what would change that.
 
-use super::{Answer, Search, analysis::Analyser, indexing::is_searched, query::Query, ranking};
+use super::{Answer, Hit, Search, analysis::Analyser, indexing::is_searched, query::Query, ranking};
 use crate::{
     base::{error::Result, limits, path::MemoryPath},
-    store::{Source, Store},
+    memory::validity::Outdated,
+    store::{
+        Source, Store,
+        mounts::{self, ARCHIVE_FOLDER, FileKind},
+    },
 };
 use serde::Serialize;
 use std::{
@@ -51,6 +55,15 @@ pub enum WhyNot {
         /// The maximum number of hits.
         max_results: usize,
     },
+    /// It is searched only on request.
+    OnRequest {
+        /// What it is: an archived memory or a candidate.
+        what: String,
+        /// The filter or option that includes it.
+        with: String,
+    },
+    /// Results have the memory that supersedes it instead.
+    Superseded,
     /// It shares neither words nor meaning with the query.
     Unrelated,
 }
@@ -83,6 +96,8 @@ impl fmt::Display for WhyNot {
                     "Its best {best} {score:.2}, which is rank {rank}; only the best {returned} returned. Search with a higher --max-results or with more specific words."
                 )
             }
+            WhyNot::OnRequest { what, with } => write!(f, "It is {what}, which is searched only with {with}."),
+            WhyNot::Superseded => f.write_str("It is superseded: results show the memory that supersedes it instead."),
             WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
         }
     }
@@ -114,6 +129,10 @@ pub(super) fn why_not(
         return Ok(WhyNot::Returned { rank: at + 1 });
     }
     let query = Query::parse(&search.query, &mut analyser.lock().unwrap_or_else(PoisonError::into_inner));
+    let mount = mounts::mount_of(store, &path);
+    if mount.is_some_and(|mount| mount.source == Source::Inbox) && search.source.or(query.source) != Some(Source::Inbox) {
+        return Ok(WhyNot::OnRequest { what: "a candidate".into(), with: "--source inbox".into() });
+    }
     let unshared = |text: &str| {
         let words = analyser.lock().unwrap_or_else(PoisonError::into_inner).split_words(text);
         let has = |term: &&String| words.iter().any(|word| word.stem == **term);
@@ -133,25 +152,35 @@ pub(super) fn why_not(
     let under = Some(path.as_str().to_owned());
     let alone = run(&Search { query: query.text.clone(), under, kind: None, source: None, since: None, all_projects: true, ..open })?;
     let Some(hit) = alone.hits.first() else { return Ok(WhyNot::Unrelated) };
-    if let Some(by) = excluding_filter(search, &query, &path, hit.source) {
+    if let Some(by) = excluding_filter(search, &query, &path, hit) {
         return Ok(WhyNot::Filtered { by });
     }
     let min_score = search.min_score.max(ranking::MIN_SCORE);
+    // Its name as a filter includes it.
+    if mounts::file_kind(store, &path) == FileKind::Archived && hit.score >= min_score {
+        let prefix = mount.map_or("", |mount| mount.prefix.as_str());
+        let folder = if prefix.is_empty() { ARCHIVE_FOLDER.to_owned() } else { format!("{prefix}/{ARCHIVE_FOLDER}") };
+        return Ok(WhyNot::OnRequest { what: "an archived memory".into(), with: format!("path:{folder}/") });
+    }
+    // Alone, it is not replaced by its successor, which is not under its name.
+    if hit.outdated == Some(Outdated::Superseded) && hit.score >= min_score {
+        return Ok(WhyNot::Superseded);
+    }
     Ok(WhyNot::TooWeak { lines: hit.lines.clone(), score: hit.score, min_score, unshared: unshared(&hit.text) })
 }
 
 /// The filter of a search that excludes a memory.
-fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, source: Source) -> Option<String> {
+fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, hit: &Hit) -> Option<String> {
     if let Some(under) = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under)) {
         return Some(format!("The filter path:{under}"));
     }
-    if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != source) {
+    if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != hit.source) {
         return Some(format!("The filter source:{}", format!("{wanted:?}").to_lowercase()));
     }
-    if let Some(kind) = search.kind.or(query.kind) {
+    if let Some(kind) = search.kind.or(query.kind).filter(|kind| hit.kind != Some(*kind)) {
         return Some(format!("The filter type:{kind}"));
     }
-    if source == Source::Chat && !search.all_projects {
+    if hit.source == Source::Chat && !search.all_projects {
         return Some(PROJECT_FILTER.into());
     }
     if search.since.is_some() {

@@ -246,7 +246,7 @@ fn checkout_agent_dir(checkout: &Path, name: &str) -> Result<PathBuf> {
 pub fn person(name: &str) -> Result<String> {
     let directory = part("person", name)?;
     if directory != name {
-        let why = format!("{name:?} is not in Unicode form NFC; write it as {directory:?}");
+        let why = format!("{name:?} is not in Unicode normalization form NFC; write it as {directory:?}");
         return Err(Error::bad_input("person", why));
     }
     Ok(directory)

@@ -350,6 +350,18 @@ fn a_decision_is_explained_and_a_missing_memory_is_an_error() {
     let name = MemoryPath::parse("notes/x1").expect("a name");
     let one = memdir.explain_recall(&request, Some(&name)).expect("an explanation");
     assert_eq!(one.last().map(|one| (one.name.as_str(), one.verdict)), Some(("notes/x1", RecallVerdict::NothingInCommon)));
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join("memory").join(name);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        std::fs::write(path, text).expect("a memory");
+    };
+    write("archive/lamp.md", "Calibrate the spectrometer in building C.\n");
+    write("pin.md", "---\npinned: true\n---\nBe brief.\n");
+    for (name, verdict) in [("archive/lamp", RecallVerdict::NeverRecalled), ("pin", RecallVerdict::Pinned)] {
+        let path = MemoryPath::parse(name).expect("a name");
+        let one = memdir.explain_recall(&request, Some(&path)).expect("an explanation");
+        assert_eq!(one.last().map(|one| (one.name.as_str(), one.verdict)), Some((name, verdict)));
+    }
     let missing = MemoryPath::parse("notes/nope").expect("a name");
     assert_eq!(memdir.explain_recall(&request, Some(&missing)).expect_err("an error").to_string(), "memory \"notes/nope\" not found");
 }

@@ -315,6 +315,9 @@ fn why_not_names_the_obstacle() {
     assert_eq!(why("xylophone", "deploy", same), WhyNot::Unrelated);
     assert!(matches!(why("ship every unicorn to mars on a rainbow painted by giants", "deploy", same), WhyNot::TooWeak { .. }));
     assert!(matches!(why("never use the commit", "deploy", |s| s.max_results = 1), WhyNot::Outranked { rank: 2.., .. }));
+    space.put("archive/otter.md", "The otter keeps its favourite pebble in a pocket.\n");
+    let archived = WhyNot::OnRequest { what: "an archived memory".into(), with: "path:archive/".into() };
+    assert_eq!(why("otter favourite pebble pocket", "archive/otter", same), archived);
 }
 
 #[test]

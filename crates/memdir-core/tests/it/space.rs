@@ -38,7 +38,7 @@ fn names_in_two_unicode_forms_do_not_share_a_memory() {
     let (composed, decomposed) = ("jos\u{e9}", "jose\u{301}");
     save(&open(&places.caller(&caller(composed, &[]), None).unwrap()), "user/taste");
     let refused = places.caller(&caller(decomposed, &[]), None).unwrap_err();
-    assert_eq!(refused.to_string(), "person: \"jose\\u{301}\" is not in Unicode form NFC; write it as \"jos\u{e9}\"");
+    assert_eq!(refused.to_string(), "person: \"jose\\u{301}\" is not in Unicode normalization form NFC; write it as \"jos\u{e9}\"");
     assert_eq!(names(&open(&places.caller(&caller(composed, &[]), None).unwrap())), ["user/taste"]);
 }
 

@@ -1,7 +1,7 @@
 //! Validity: the fields are read and kept, follow a rename, and decide the order and the marks of hits, recalled memories and listings.
 
 use crate::support::{self, Desk};
-use memdir_core::{Check, List, Memory, MemoryPath, Recall, Search};
+use memdir_core::{Check, List, Memory, MemoryPath, Recall, Search, WhyNot};
 use serde_json::{Value, json};
 
 fn path(name: &str) -> MemoryPath {
@@ -140,6 +140,9 @@ fn outdated_memories_rank_last_and_a_superseded_one_is_replaced() {
     );
     assert!(lines[2].contains("Some(\"stale\")") && lines[3].contains("Some(\"deprecated\")"), "{lines:#?}");
     assert_eq!(answer.notes, ["old is superseded by new, which is shown instead"]);
+    let (memdir, search) = (&desk.caller.memdir, Search::new("deploy checkout service kubectl"));
+    let why = memdir.searcher().unwrap().why_not(memdir.store(), &search, &path("old")).unwrap();
+    assert_eq!(why, WhyNot::Superseded);
     assert!(answer.hits.is_sorted_by(|a, b| a.score >= b.score));
     for hit in &answer.hits {
         let explain = hit.explain.as_ref().unwrap();
@@ -214,7 +217,7 @@ fn recall_puts_outdated_memories_last_with_a_note() {
     Deploy the checkout service with kubectl and deploy checkout.
     </memory>
     <memory source="stale" age="today">
-    [stale since 2026-08-31: verify before relying on it]
+    [stale after 2026-08-31: verify before relying on it]
     Deploy the checkout service with kubectl: deploy checkout service kubectl.
     </memory>
     </recalled-memories>
@@ -256,7 +259,7 @@ fn an_explanation_names_the_successor_and_what_is_outdated() {
             "current: valid",
             "deprecated: deprecated, so it ranks below the others",
             "old: superseded by new, which takes its place",
-            "stale: stale since 2026-08-31, so it ranks below the others",
+            "stale: stale after 2026-08-31, so it ranks below the others",
         ]
     );
     assert!(explained.iter().any(|one| one.verdict_text().ends_with("; superseded by new, which takes its place")));

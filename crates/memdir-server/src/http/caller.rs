@@ -116,7 +116,7 @@ impl HttpCaller {
         let names = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());
         let only: Vec<String> = names.map(str::to_owned).collect();
         if only.is_empty() && !lists.is_empty() {
-            return Err(reject("header Memdir-Only is empty; list the names to include, or omit the header"));
+            return Err(reject("header Memdir-Only is empty; list the prefixes to include, or omit the header"));
         }
         Ok(HttpCaller { id, project, only })
     }

@@ -61,7 +61,7 @@ impl HttpOptions {
         let requires_token =
             self.token.is_some() || self.oauth.is_some() || self.callers.as_ref().is_some_and(|callers| callers.requires_token());
         if !requires_token && self.pages {
-            return Err(ServeError::Unsafe("the page requires a token, so that people see only their own memories".into()));
+            return Err(ServeError::Unsafe("--page requires a token, so that people see only their own memories".into()));
         }
         if !requires_token && !self.address.ip().is_loopback() {
             let why = format!("{} is reachable from other machines and requires a token; set one, or listen on 127.0.0.1", self.address);

@@ -150,9 +150,9 @@ fn an_entrypoint_that_is_a_link_affects_only_itself() {
     symlink(home.path(".ssh/id.md"), home.path("shop/.memdir/MEMORY.md")).unwrap();
     run_in(&home, "shop", &["write", "own", "Mine."]);
     assert_snapshot!(run_in(&home, "shop", &["check"]), @r#"
-    unreadable: "team/MEMORY.md" is a symbolic link, and links are not followed in a repository's memories
+    unreadable: "team/MEMORY.md" is a symbolic link, and links are not followed in a repository's memories; replace it with a regular file or directory
     own.md: type: no type; set it to user, feedback, project or reference
-    team/MEMORY.md: unreadable: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories
+    team/MEMORY.md: unreadable: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories; replace it with a regular file or directory
     2 files: 2 errors, 1 suggestion
     -- stderr
     note: 1 memory has no cues; see which with: memdir cues
@@ -160,7 +160,7 @@ fn an_entrypoint_that_is_a_link_affects_only_itself() {
     "#);
     assert_snapshot!(run_in(&home, "shop", &["entrypoint"]), @r#"
     MEMORY.md: all memories are listed
-    team/MEMORY.md: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories
+    team/MEMORY.md: invalid memory name "MEMORY.md": MEMORY.md is a symbolic link, and links are not followed in a repository's memories; replace it with a regular file or directory
     user/MEMORY.md: all memories are listed
     -- exit 1
     "#);
@@ -275,8 +275,7 @@ fn a_link_in_a_repositorys_memories_is_rejected_without_a_hint_to_allow_it() {
     symlink(home.path(".ssh"), home.path("shop/.memdir/keys")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["read", "team/keys/id"]), @r#"
     -- stderr
-    error: invalid memory name "keys/id": keys is a symbolic link, and links are not followed in a repository's memories
-    hint: use another name, such as notes/deploy
+    error: invalid memory name "keys/id": keys is a symbolic link, and links are not followed in a repository's memories; replace it with a regular file or directory
     -- exit 2
     "#);
 }

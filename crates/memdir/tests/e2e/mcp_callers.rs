@@ -95,7 +95,7 @@ fn empty_and_repeated_headers_are_rejected() {
         let reply = ask(&web, &ada, headers, "memory_read", json!({}));
         (reply.status, if reply.status == 200 { String::new() } else { reply.body })
     };
-    let nothing = (400, "header Memdir-Only is empty; list the names to include, or omit the header".to_owned());
+    let nothing = (400, "header Memdir-Only is empty; list the prefixes to include, or omit the header".to_owned());
     for blank in ["", "  ", ",", " , ,"] {
         assert_eq!(status_and_body(&[("Memdir-Only", blank)]), nothing, "{blank:?}");
     }

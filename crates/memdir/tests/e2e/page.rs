@@ -371,7 +371,7 @@ fn pages_of_a_server_need_a_token() {
     let home = Home::new();
     insta::assert_snapshot!(home.run(&["mcp", "--http", "127.0.0.1:0", "--page"]), @r"
     -- stderr
-    error: the page requires a token, so that people see only their own memories
+    error: --page requires a token, so that people see only their own memories
     hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
     -- exit 3
     ");

@@ -185,7 +185,7 @@ fn every_route_answers_on(served: &mut MemoryServer) {
     POST /v1/undo {}
       200 {"undone_change_id":"[5]","change":{"type":"change","id":"[6]","verb":"undo","created_at":"[TIME]","created_by":{"name":"ada"},"undoes":"[5]","memories":[{"path":"howto/deploy.md","operation":"created","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":null}]},"notes":[]}
     POST /v1/undo {"change_id":"[5]"}
-      409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone; redo it with: memdir redo [5]","hint":"List the history to find change ids and memory versions."}
+      409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone","hint":"List the history to find change ids and memory versions."}
     GET /v1/changes?limit=2
       200 {"data":[{"type":"change","id":"[1]","verb":"write","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"created","memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf","previous_memory_version_id":null}]},{"type":"change","id":"[2]","verb":"append","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"modified","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf"}]}],"cursor":"[CURSOR]"}
     GET /v1/proposals
@@ -240,7 +240,7 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     PUT /v1/memories/a If-None-Match: * {"content":"one"}
       201 etag: "d33fb48ab5adff269ae172b29a6913ff" {"type":"memory","path":"a.md","name":"a","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed","content_size_bytes":3,"updated_at":"[TIME]","memory_version_id":"d33fb48ab5adff269ae172b29a6913ff","change_id":"[1]"}
     PUT /v1/memories/a If-None-Match: * {"content":"two"}
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version d33fb48ab5adff269ae172b29a6913ff","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version d33fb48ab5adff269ae172b29a6913ff, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a If-None-Match: * {"content":"one"}
       200 etag: "d33fb48ab5adff269ae172b29a6913ff" {"type":"memory","path":"a.md","name":"a","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed","content_size_bytes":3,"updated_at":"[TIME]","memory_version_id":"d33fb48ab5adff269ae172b29a6913ff"}
     GET /v1/memories/a If-None-Match: "d33fb48ab5adff269ae172b29a6913ff"
@@ -248,15 +248,15 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     PUT /v1/memories/a If-Match: "d33fb48ab5adff269ae172b29a6913ff" {"content":"two"}
       200 etag: "dc770fff53f50835f8cc957e01c0d573" {"type":"memory","path":"a.md","name":"a","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3","content_size_bytes":3,"updated_at":"[TIME]","memory_version_id":"dc770fff53f50835f8cc957e01c0d573","change_id":"[2]"}
     PUT /v1/memories/a If-Match: "d33fb48ab5adff269ae172b29a6913ff" {"content":"three"}
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a If-Match: "d33fb48ab5adff269ae172b29a6913ff" {"content":"two"}
       200 etag: "dc770fff53f50835f8cc957e01c0d573" {"type":"memory","path":"a.md","name":"a","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3","content_size_bytes":3,"updated_at":"[TIME]","memory_version_id":"dc770fff53f50835f8cc957e01c0d573"}
     PUT /v1/memories/a If-Match: "x", "y" {"content":"three"}
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/b If-Match: * {"content":"three"}
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"b\" does not exist","hint":"The memory may have been deleted or renamed: list the memories to find it."}
     PUT /v1/memories/a If-Match: version {"content":"three"}
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a {"content":"three","precondition":{"type":"content_sha256","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}}
       409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" has another SHA-256 hash","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a {"content":"two","precondition":{"type":"content_sha256","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}}
@@ -264,11 +264,11 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     PUT /v1/memories/a {"content":"three","precondition":{"type":"content_sha256","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3"}}
       200 etag: "dbec0e689fb63bd729147727129d854e" {"type":"memory","path":"a.md","name":"a","content_sha256":"8b5b9db0c13db24256c829aa364aa90c6d2eba318b9232a4ab9313b954d3555f","content_size_bytes":5,"updated_at":"[TIME]","memory_version_id":"dbec0e689fb63bd729147727129d854e","change_id":"[3]"}
     POST /v1/append If-Match: "d33fb48ab5adff269ae172b29a6913ff" {"path":"a","content":"four"}
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a?expected_content_sha256=3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3
       409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" has another SHA-256 hash","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a If-Match: "d33fb48ab5adff269ae172b29a6913ff"
-      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e","hint":"Get the memory, then apply the change to its content."}
+      412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a If-Match: *
       200 {"type":"memory_deleted","path":"a.md","change_id":"[4]","memory_version_id":"dbec0e689fb63bd729147727129d854e"}
     "##);

@@ -81,8 +81,8 @@ fn changes_of_others_are_only_undone_by_id() {
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_snapshot!(home.run(&["undo", &bobs]), @"
     -- stderr
-    error: change [ID] is already undone; redo it with: memdir redo [ID]
-    hint: list changes and versions with: memdir history
+    error: change [ID] is already undone
+    hint: redo it with: memdir redo [ID]
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo", &bobs]), @"redid [ID]: write b, by bob, just now (change [ID])");

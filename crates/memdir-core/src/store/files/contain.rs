@@ -314,7 +314,9 @@ impl Open<'_> {
         let link_name = lossy(&link);
         let why = match self.link_target(&link) {
             Ok(_) if self.root.links.fixed => {
-                format!("{link_name} is a symbolic link, and links are not followed in a repository's memories")
+                format!(
+                    "{link_name} is a symbolic link, and links are not followed in a repository's memories; replace it with a regular file or directory"
+                )
             }
             // Only links that stay inside are followed, and only so many of them.
             Ok(target) if target.starts_with(&self.root.path) && self.root.links.inside => {
@@ -334,8 +336,8 @@ impl Open<'_> {
                      with `path = {root:?}` in memdir's config.toml"
                 )
             }
-            Err(Error::Io { source, .. }) => format!("{link_name} is a symbolic link that cannot be read: {source}"),
-            Err(_) => format!("{link_name} is a symbolic link that cannot be read"),
+            Err(Error::Io { source, .. }) => format!("{link_name} is a symbolic link that cannot be read: {source}; remove or replace it"),
+            Err(_) => format!("{link_name} is a symbolic link that cannot be read; remove or replace it"),
         };
         Error::bad_path(lossy(rel), why)
     }

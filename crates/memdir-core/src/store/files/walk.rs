@@ -81,7 +81,7 @@ impl Walker<'_> {
             return;
         }
         if depth > limits::WALK_DEPTH {
-            return self.problem(rel, "is nested too deeply and was skipped");
+            return self.problem(rel, &format!("is more than {} levels deep and was skipped", limits::WALK_DEPTH));
         }
         match fstat(&dir) {
             Ok(stat) if !self.seen.insert((stat.st_dev, stat.st_ino)) => return,

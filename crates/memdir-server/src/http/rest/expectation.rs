@@ -59,7 +59,9 @@ impl Expectation {
                     let hint = "The memory may have been deleted or renamed: list the memories to find it.";
                     Problem::precondition(format!("memory {name:?} does not exist"), is_header).with_hint(hint)
                 }
-                Some(version) if is_header => Problem::precondition(format!("memory {name:?} has version {version}"), true),
+                Some(version) if is_header => {
+                    Problem::precondition(format!("memory {name:?} has version {version}, which does not meet the condition"), true)
+                }
                 Some(_) => Problem::precondition(format!("the content of memory {name:?} has another SHA-256 hash"), false),
             }
         };
