@@ -124,8 +124,6 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
     };
     match newest {
         None if matches!(which, UndoTarget::Last) => Err(Error::no_change(format!("no changes to {doing}"))),
-        // Changes of other sessions are undone only by their ids.
-        None if context.actor.session.is_some() => Err(Error::no_change(format!("you have no changes to {doing} in this session"))),
         None => Err(Error::no_change(format!("you have no changes to {doing}"))),
         // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
         Some(change) if change.after_damage => {

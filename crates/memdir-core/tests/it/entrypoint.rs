@@ -281,7 +281,7 @@ fn a_persons_text_over_the_caps_leaves_the_newest_lines_a_place() {
     assert!(load(files.main()).content.contains("[m199]"), "what is cut is never the newest line");
     let last = notes.last().expect("a note");
     assert!(
-        last.starts_with("MEMORY.md has ") && last.ends_with("only its beginning is loaded; shorten the text outside memdir's section"),
+        last.starts_with("MEMORY.md is at ") && last.ends_with("only its beginning is loaded; shorten the text outside memdir's section"),
         "{last}"
     );
 }
