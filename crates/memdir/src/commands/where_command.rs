@@ -82,7 +82,7 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
         (ProjectKind::Worktree, Worktrees::Separate) => {
             out.push("`memdir config set worktrees shared` lets all worktrees of a repository share one memory".into());
         }
-        (ProjectKind::Directory, _) => out.push("`git init` creates a repository, whose directories share one memory".into()),
+        (ProjectKind::Directory, _) => out.push("`git init` makes this directory and those below it share one project memory".into()),
         _ => {}
     }
     out

@@ -90,7 +90,7 @@ fn where_shows_what_is_in_effect_and_why() {
     (project)  [HOME]/home/projects/plain-[HASH] (not created yet)  [HOME]/plain is not in a git repository, so the directory itself is the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     alternative: `--dir PATH` uses one directory as the whole memory
-    alternative: `git init` creates a repository, whose directories share one memory
+    alternative: `git init` makes this directory and those below it share one project memory
     ");
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project

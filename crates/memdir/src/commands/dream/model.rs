@@ -208,7 +208,7 @@ type Output = (Option<i32>, Vec<u8>, Vec<u8>);
 fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, String> {
     let watch = Stopwatch::start();
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
-        return Err("has no standard input or output".into());
+        return Err("cannot be connected to: its standard input or output is not open".into());
     };
     let prompt = prompt.to_owned();
     // A program that does not read its input must not block us; the thread ends with its streams.
