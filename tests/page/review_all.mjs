@@ -29,7 +29,7 @@ await story(async (browser) => {
   // Bytes that are not valid UTF-8 are shown, and counted.
   await open("raw");
   assert.match(await rita.textContent("main"), /-caf<0xE9>\s+\+caf<0xE8>/);
-  assert.match(await rita.textContent("main"), /not valid UTF-8, shown in hexadecimal as in <0xE9>: 1 in the old text, 1 in the new text/);
+  assert.match(await rita.textContent("main"), /invalid UTF-8 \(1 byte in the old text, 1 byte in the new text\) is shown as hexadecimal bytes, such as <0xE9>/);
   assert.equal(await buttons(), "Accept,Reject");
   await check(rita, "a proposal with bytes");
 

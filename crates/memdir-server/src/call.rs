@@ -29,7 +29,7 @@ pub(crate) enum CallFailure {
     #[error("too many calls are waiting; try again after some of them have finished")]
     TooMany,
     #[error(
-        "internal error in memdir; other calls are not affected, and no change was left incomplete. Try another call, and report the error to the user"
+        "internal error in memdir; other calls are not affected. A change was either made completely or not at all: check what was saved before you try again, and report the error"
     )]
     Panicked,
 }

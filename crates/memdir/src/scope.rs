@@ -127,7 +127,7 @@ impl Scope {
     fn one_directory(&mut self, settings: &Settings, dir: &Path, origin: &str) {
         let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
         let mut whole = mounts::one_directory(settings, dir, &configured);
-        let why = format!("{origin}: the whole memory");
+        let why = format!("{origin} selects this directory");
         let team = whole.root.join("team");
         // A directory that is mounted only in part has no team memory.
         if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() {

@@ -84,10 +84,9 @@ fn text_note(file: &ProposedFile, before: &[u8], after: &[u8]) -> Option<String>
     let counts: Vec<String> = [("the old text", invalid(before)), ("the new text", invalid(after))]
         .into_iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(which, count)| format!("{count} in {which}"))
+        .map(|(which, count)| format!("{} in {which}", if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }))
         .collect();
-    let shown = "shown in hexadecimal as in <0xE9>";
-    (!counts.is_empty()).then(|| format!("bytes that are not valid UTF-8, {shown}: {}", counts.join(", ")))
+    (!counts.is_empty()).then(|| format!("invalid UTF-8 ({}) is shown as hexadecimal bytes, such as <0xE9>", counts.join(", ")))
 }
 
 /// Accepts a proposal: makes its change.

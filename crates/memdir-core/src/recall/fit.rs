@@ -245,8 +245,8 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     }
     match names.len().saturating_sub(notes) {
         0 => {}
-        1 if notes == 0 => out.push_str("[mentions 1 name that does not exist]\n"),
-        more if notes == 0 => out.push_str(&format!("[mentions {more} names that do not exist]\n")),
+        1 if notes == 0 => out.push_str("[mentions 1 file, memory or symbol that does not exist]\n"),
+        more if notes == 0 => out.push_str(&format!("[mentions {more} files, memories or symbols that do not exist]\n")),
         more => out.push_str(&format!("[and {more} more that {} not exist]\n", if more == 1 { "does" } else { "do" })),
     }
     if let Some(note) = staleness(candidate.age_days) {

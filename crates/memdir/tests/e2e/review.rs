@@ -303,7 +303,7 @@ fn a_proposal_shows_bytes_that_look_the_same_and_empty_memories() {
         rest(web, token, "PUT", &format!("/v1/memories/{name}"), &[], Some(body))
     };
     assert_eq!(put(rita, "raw", "Y2Fm6Qo=").0, 201);
-    let note = "bytes that are not valid UTF-8, shown in hexadecimal as in <0xE9>: 1 in the old text, 1 in the new text";
+    let note = "invalid UTF-8 (1 byte in the old text, 1 byte in the new text) is shown as hexadecimal bytes, such as <0xE9>";
     let cases = [
         ("raw", "Y2Fm6Ao=", "--- a/raw.md\n+++ b/raw.md\n@@ -1 +1 @@\n-caf<0xE9>\n+caf<0xE8>\n", note),
         ("nothing", "", "", "the new memory is empty"),

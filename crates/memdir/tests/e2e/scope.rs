@@ -95,7 +95,7 @@ fn where_shows_what_is_in_effect_and_why() {
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
-    (root)  [HOME]/memory (not created yet)  MEMDIR_DIR: the whole memory
+    (root)  [HOME]/memory (not created yet)  MEMDIR_DIR selects this directory
     alternative: without --dir and MEMDIR_DIR, memdir uses this project's memory
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
@@ -436,7 +436,7 @@ fn a_team_folder_of_a_directory_is_a_scope() {
     assert_snapshot!(plain_ids(&home.run(&["where"])), @"
     project work-[HASH]: [HOME]/work is not in a git repository, so the directory itself is the project
     mount  directory  why
-    (root)  [HOME]/memory  MEMDIR_DIR: the whole memory
+    (root)  [HOME]/memory  MEMDIR_DIR selects this directory
     team/  [HOME]/memory/team  the directory has a team folder
     alternative: without --dir and MEMDIR_DIR, memdir uses this project's memory
     ");

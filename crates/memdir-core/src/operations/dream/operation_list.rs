@@ -290,7 +290,10 @@ fn with_fields_of(old: &[(Stored, Option<String>)], new: &str) -> Result<String>
         // The model reads marks in place of secrets.
         let is_lost = |finding: &SecretFinding| !new.contains(&memory.text()[finding.span.clone()]);
         if at == 0 && secrets::scan(memory.text()).iter().any(is_lost) {
-            return Err(Error::bad_input("text", format!("{path} contains a secret, which the model cannot see; edit the memory by hand")));
+            return Err(Error::bad_input(
+                "text",
+                format!("it would remove a secret from {path} that the model cannot see; omit this operation and edit the memory by hand"),
+            ));
         }
     }
     Ok(new)

@@ -186,6 +186,6 @@ fn a_model_does_not_rewrite_what_it_did_not_read() {
         json!([{ "action": "update", "path": "key", "text": "The key of the shop is [secret: aws-access-key] since May, Ada says.\n" }]);
     assert_eq!(
         refused(&memdir, marked),
-        "operations: operation 1: invalid text: key.md contains a secret, which the model cannot see; edit the memory by hand"
+        "operations: operation 1: text would remove a secret from key.md that the model cannot see; omit this operation and edit the memory by hand"
     );
 }

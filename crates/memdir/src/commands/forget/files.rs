@@ -1,4 +1,4 @@
-//! The one list of every file that memdir keeps, with who owns it. What is forgotten and what is verified afterwards are the same files,
+//! Walks every file that memdir keeps, with who owns it. What is forgotten and what is verified afterwards are the same files,
 //! so a file that no part of the program knows is still read.
 
 use memdir_core::{

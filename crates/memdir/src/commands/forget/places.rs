@@ -310,7 +310,11 @@ impl<'a> ForgetPlaces<'a> {
                 Owner::Derived | Owner::State | Owner::Other => false,
             };
             if has {
-                let why = if *owner == Owner::Journal { ": memdir does not change directory names in the history" } else { "" };
+                let why = if *owner == Owner::Journal {
+                    ": it records the path of a directory with these words, or cannot be read; rename the directory, or repair the journal with: memdir doctor --fix"
+                } else {
+                    ""
+                };
                 remaining.push(format!("{}{why}", file.display()));
             }
         }
