@@ -141,7 +141,7 @@ impl Table {
 
     /// Maps a table with this number of documents. Checks only its header and size: the caller has checked its mark.
     pub(super) fn open(path: &Path, docs: u32) -> Result<Table> {
-        let (mapped, _) = files::map(path)?.ok_or_else(|| corrupt(path, "file not found"))?;
+        let (mapped, _) = files::map(path)?.ok_or_else(|| corrupt(path, "the file is missing"))?;
         let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>);
         let header = header.filter(|h| h.magic == MAGIC && h.docs == u64::from(docs) && h.keyed <= h.docs);
         let header = header.ok_or_else(|| corrupt(path, "its header does not match its segment"))?;

@@ -265,7 +265,11 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
             edits.push(old_bytes(store, file)?);
         }
         if edits.is_empty() && !left.is_empty() {
-            return Err(Error::no_change(format!("every memory in change {} has changed since: {}", undone.id, sorted_names(&left))));
+            return Err(Error::no_change(format!(
+                "nothing to change: all memories of change {} have changed since then ({})",
+                undone.id,
+                sorted_names(&left)
+            )));
         }
         let kept: Vec<&FileChange> = undone.files.iter().filter(|file| file.role == Role::Entrypoint).collect();
         // A change made outside memdir did not change the lines of its memories, but a later change may have.
