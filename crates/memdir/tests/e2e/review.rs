@@ -2,7 +2,7 @@
 
 use crate::{
     home::{Home, feed},
-    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting_change, wait_for_waiting_session},
+    team_server::{HeldLock, TENANT, TeamDatabase, call, query, refused, try_call, wait_for_waiting, wait_for_waiting_change},
     web::{Reply, Web},
 };
 use insta::assert_snapshot;
@@ -509,7 +509,7 @@ fn a_change_in_flight_while_its_tenant_is_removed_is_refused() {
     let removal = HeldLock::take_and_commit(&team.url, &removal.join("; "));
     let (status, problem) = std::thread::scope(|scope| {
         let asking = scope.spawn(|| rest(&web, &ada, "PUT", "/v1/memories/late", &[], Some(json!({ "content": "Late.\n" }))));
-        wait_for_waiting_session(&team.url);
+        wait_for_waiting(&team.url);
         drop(removal);
         asking.join().unwrap()
     });

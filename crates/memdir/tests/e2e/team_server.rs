@@ -205,7 +205,9 @@ impl Drop for HeldLock {
 
 /// Waits until a connection of a replica waits for a lock.
 pub(crate) fn wait_for_waiting(url: &str) {
-    let sql = "select pid from pg_stat_activity where application_name = 'memdir' and wait_event_type = 'Lock'";
+    // Other tests use the same server.
+    let sql = "select pid from pg_stat_activity
+        where datname = current_database() and application_name = 'memdir' and wait_event_type = 'Lock'";
     while query(url, sql).is_empty() {
         std::thread::yield_now();
     }
@@ -214,17 +216,8 @@ pub(crate) fn wait_for_waiting(url: &str) {
 /// Waits until a change of a replica holds the lock of its namespace and waits for another one.
 pub(crate) fn wait_for_waiting_change(url: &str) {
     let sql = "select a.pid from pg_stat_activity a join pg_locks l on l.pid = a.pid
-        where a.application_name = 'memdir' and a.wait_event_type = 'Lock'
+        where a.datname = current_database() and a.application_name = 'memdir' and a.wait_event_type = 'Lock'
           and l.relation = 'memdir.namespaces'::regclass and l.mode = 'RowShareLock' and l.granted";
-    while query(url, sql).is_empty() {
-        std::thread::yield_now();
-    }
-}
-
-/// Waits until a change of a replica waits for a lock of any kind.
-pub(crate) fn wait_for_waiting_session(url: &str) {
-    let sql = "select pid from pg_stat_activity
-        where datname = current_database() and application_name = 'memdir' and wait_event_type = 'Lock'";
     while query(url, sql).is_empty() {
         std::thread::yield_now();
     }
