@@ -113,7 +113,8 @@ pub trait Store: View + Send + Sync {
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store>;
 
     /// Returns a handle of the same store for one call of a caller whose permissions were not looked up: its first read does so in its own
-    /// transaction. It records the result in `confirmation`, and fails if they have changed. Returns `None` if the store has no such caller.
+    /// transaction. It records the result in `confirmation`, and fails if they have changed. Returns `None` if the store has no such
+    /// caller.
     fn confirming(&self, _confirmation: &Confirmation) -> Option<Arc<dyn Store>> {
         None
     }

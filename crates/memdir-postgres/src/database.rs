@@ -18,6 +18,7 @@ use memdir_core::{
 };
 use std::{
     error::Error as _,
+    fmt::Display,
     path::PathBuf,
     pin::{Pin, pin},
     sync::Arc,
@@ -157,8 +158,11 @@ impl Drop for CallerDriven {
 }
 
 fn new_runtime() -> Result<runtime::Runtime> {
-    let unavailable = |error: std::io::Error| Error::Unavailable { what: "the database".into(), why: error.to_string() };
     runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)
+}
+
+fn unavailable(error: impl Display) -> Error {
+    Error::Unavailable { what: "the database".into(), why: error.to_string() }
 }
 
 /// The thread that drives what no caller waits for: hints, and requests to cancel. It ends when this is dropped.
@@ -170,7 +174,6 @@ struct Driver {
 
 impl Driver {
     fn start() -> Result<Driver> {
-        let unavailable = |error: std::io::Error| Error::Unavailable { what: "the database".into(), why: error.to_string() };
         let runtime = new_runtime()?;
         let handle = runtime.handle().clone();
         let (ends, ended) = oneshot::channel::<()>();
@@ -191,7 +194,7 @@ impl Database {
             let waits = Some(Duration::from_secs(POOL_SECS));
             let timeouts = Timeouts { wait: waits, create: waits, recycle: waits };
             let pool = Pool::builder(manager).max_size(size.max(1)).timeouts(timeouts).runtime(PoolRuntime::Tokio1).build();
-            pool.map_err(|error| Error::Unavailable { what: "the database".into(), why: error.to_string() })
+            pool.map_err(unavailable)
         };
         let reads = pool(settings.connections)?;
         // Its connection is driven by the driver, so that it cannot be one of those that callers drive.

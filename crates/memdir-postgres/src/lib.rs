@@ -26,7 +26,7 @@
 //! sent after them (`hints.rs`). Full-text search stays with the index
 //! on each replica.
 //!
-//! The trait is synchronous. One thread drives the connections; a caller waits on its own thread, which must not be one of an
+//! The trait is synchronous. A caller's thread drives its connection while it waits; it must not be a thread of an
 //! asynchronous runtime.
 //!
 //! ```no_run

@@ -275,6 +275,7 @@ pub(crate) const HAS_PERSON: &str = "select 1 from memdir.people where tenant = 
 /// new changes share the row with those that are being made, so that a removal could wait for ever. Advisory locks are granted in order.
 pub(crate) const LOCK_PERSON_ALONE: &str = "select pg_advisory_xact_lock(hashtextextended($1 || chr(10) || $2, 0))";
 
+/// Also waits for replicas of the previous release, whose changes lock only the row.
 pub(crate) const LOCK_PERSON: &str = "select 1 from memdir.people where tenant = $1 and person = $2 for update";
 
 /// Keeps people from being removed before the end of the transaction. Waits for removals that wait themselves.

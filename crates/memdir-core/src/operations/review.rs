@@ -1,5 +1,5 @@
-//! Proposed changes: lists them, shows what they would change, and accepts, rejects or withdraws them. Accepting makes exactly the proposed change, unless
-//! one of its memories was changed since: then it fails, and the proposal stays open.
+//! Proposed changes: lists them, shows what they would change, and accepts, rejects or withdraws them. Accepting makes
+//! exactly the proposed change, unless one of its memories was changed since: then it fails, and the proposal stays open.
 
 use crate::{
     base::{

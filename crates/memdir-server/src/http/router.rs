@@ -219,10 +219,9 @@ async fn authorize(
     }
     state.spend(connection.peer().ip(), 1)?;
     let (parts, body) = request.into_parts();
-    let presumed = state.access.presume(&parts.headers).filter(|id| connection.assign(Some(*id)));
-    let answered = match presumed {
-        Some(id) => rest::handle_presumed(&state.endpoint, id, &parts).await,
-        None => None,
+    let answered = match state.access.presume(&parts) {
+        Some(id) if connection.assign(Some(id)) => rest::handle_presumed(&state.endpoint, id, &parts).await,
+        _ => None,
     };
     let response = match answered {
         Some(response) => response,

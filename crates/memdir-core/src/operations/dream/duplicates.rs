@@ -1,5 +1,6 @@
-//! Finds duplicates and near duplicates for `memdir dream`: memories that say the same. Identical texts are found by their hash; others by minhash over pairs of words, or by the cosine of
-//! their vectors. Two texts with different facts on both sides are never merged, however alike they are.
+//! Finds duplicates and near duplicates for `memdir dream`: memories that say the same. Identical texts are found by their hash; others by
+//! minhash over pairs of words, or by the cosine of their vectors. Two texts with different facts on both sides are never merged, however
+//! alike they are.
 
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,

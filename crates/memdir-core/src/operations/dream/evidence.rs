@@ -50,7 +50,7 @@ fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, today: Date) -> Option<Dr
     }
     missing.sort_unstable();
     missing.dedup();
-    // The memory may say so already, in a note of an earlier plan or in the user's words.
+    // The memory may already mention it, in a note of an earlier plan or in the user's words.
     let is_noted = |body: &str| body.contains("> Checked on ") || body.contains("no longer exist");
     if missing.is_empty() || is_noted(file.memory.body()) {
         return None;
