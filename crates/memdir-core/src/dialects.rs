@@ -10,7 +10,7 @@ mod serena;
 
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{Error, NameProblem, Result},
         limits,
         path::MemoryPath,
     },
@@ -140,11 +140,11 @@ impl Advice {
     fn message(&self, error: &Error) -> String {
         match error {
             // The reason ends with advice about the names of memdir's own tools, unless a setting is the cause.
-            Error::BadPath { path, why } if !is_link_error(why) => {
+            Error::BadPath { path, why, problem } if *problem != NameProblem::Link => {
                 format!("invalid memory name {path:?}: {}", why.split("; ").next().unwrap_or(why))
             }
             // Names of this dialect have their extension.
-            Error::ReadOnly { path, why } if self.name.contains(".md") => format!("cannot write {path:?}: {why}"),
+            Error::ReadOnly { path, why, .. } if self.name.contains(".md") => format!("cannot write {path:?}: {why}"),
             other => other.to_string(),
         }
     }
@@ -152,7 +152,7 @@ impl Advice {
     fn hint(&self, error: &Error) -> String {
         match error {
             Error::NotFound { .. } => self.list.into(),
-            Error::BadPath { why, .. } if is_link_error(why) => "Use another name, or ask the user to change this setting.".into(),
+            Error::BadPath { problem: NameProblem::Link, .. } => "Use another name, or ask the user to change the link.".into(),
             Error::BadPath { .. } => self.name.into(),
             Error::BadEdit { .. } => self.edit.into(),
             // A file that another program made.
@@ -164,11 +164,6 @@ impl Advice {
             other => other.hint(),
         }
     }
-}
-
-/// Whether a name was refused because of a symbolic link, which only a setting can allow.
-fn is_link_error(why: &str) -> bool {
-    why.contains("symbolic link")
 }
 
 /// Resolves `.`, `..` and repeated slashes of a path below a root, as the file functions of other systems do. Returns `None` if any

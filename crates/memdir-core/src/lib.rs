@@ -43,7 +43,7 @@ pub mod testing;
 mod tools;
 
 pub use base::{
-    error::{Error, Problem, Remedy, Result},
+    error::{EditProblem, Error, NameProblem, Problem, ReadOnlyCause, Remedy, Result},
     path::{InvalidName, MemoryPath},
     phrase::Phrase,
     text::LineRange,

@@ -110,7 +110,10 @@ impl ChangeJob<'_> {
 
     fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
-            return Error::uncertain(&change.id.0, format!("the connection was lost during the commit ({})", failure.error));
+            return Error::Uncertain {
+                change: change.id.to_string(),
+                why: format!("the connection was lost during the commit ({})", failure.error),
+            };
         }
         if failure.kind == FailureKind::NoTenant && self.space.person.is_some() {
             return Error::Removed { what: "the tenant".into() };

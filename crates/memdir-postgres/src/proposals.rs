@@ -103,8 +103,7 @@ pub(crate) async fn former_reviews(
             Some(role) if role >= MemberRole::Reviewer => {}
             Some(role) if role >= MemberRole::Writer => drop(former.insert(mount)),
             _ => {
-                let why = "your role no longer allows changes".into();
-                return Err(Error::ReadOnly { path: write.edit.path.to_string(), why }.into());
+                return Err(Error::read_only(write.edit.path.to_string(), "your role no longer allows changes").into());
             }
         }
     }

@@ -153,6 +153,8 @@ fn exit_for(error: &Error) -> Exit {
             | Error::Changed { .. }
             | Error::Conflict { .. }
             | Error::NoChange { .. }
+            | Error::AlreadyUndone { .. }
+            | Error::AlreadyRejected { .. }
             | Error::Exists { .. }
             | Error::BadEdit { .. }
     );

@@ -61,6 +61,18 @@ pub enum Error {
         /// The reason, with its id.
         why: String,
     },
+    /// The change was undone before.
+    #[error("change {change} is already undone")]
+    AlreadyUndone {
+        /// The id of the change.
+        change: String,
+    },
+    /// The candidate was rejected before.
+    #[error("candidate {:?} is already rejected", memory_name(name))]
+    AlreadyRejected {
+        /// The candidate.
+        name: String,
+    },
     /// A request with the same idempotency key was carried out already.
     #[error("the request with this idempotency key was already carried out as change {change}")]
     Repeated {
@@ -121,12 +133,16 @@ pub enum Error {
         path: String,
         /// The reason, with what would be accepted.
         why: String,
+        /// Which kind of reason.
+        problem: NameProblem,
     },
     /// The edit does not fit the text.
     #[error("{why}")]
     BadEdit {
         /// The reason, with counts.
         why: String,
+        /// Which kind of reason.
+        problem: EditProblem,
     },
     /// An argument is out of range or malformed.
     #[error("{what}: {why}")]
@@ -146,6 +162,14 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The reason of a review is longer than its limit.
+    #[error("reason is {size} bytes; the limit is {limit}")]
+    ReasonTooLong {
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The tenant may not store more.
     #[error("the change exceeds the tenant's quota of {limit}")]
     QuotaExceeded {
@@ -159,6 +183,8 @@ pub enum Error {
         path: String,
         /// What makes it read-only.
         why: String,
+        /// Which kind of reason.
+        cause: ReadOnlyCause,
     },
     /// The text would add a secret.
     #[error("line {line} contains what looks like a secret ({rule})")]
@@ -186,6 +212,20 @@ pub enum Error {
         /// Why, and how to get it.
         why: String,
     },
+    /// An earlier version is no longer stored.
+    #[error("{what} is no longer in the journal")]
+    NotKept {
+        /// The version, such as `version 1a2b3c of notes/deploy`.
+        what: String,
+    },
+    /// The change may have been made: the connection was lost before the result arrived.
+    #[error("cannot tell whether change {change} was made: {why}")]
+    Uncertain {
+        /// The id of the change.
+        change: String,
+        /// Why the result is unknown.
+        why: String,
+    },
     /// Derived or recorded data is damaged.
     #[error("{what} is damaged: {why}")]
     Corrupt {
@@ -208,24 +248,42 @@ pub enum Error {
 
 impl From<InvalidName> for Error {
     fn from(error: InvalidName) -> Self {
-        Error::BadPath { path: error.name, why: error.why }
+        Error::bad_path(error.name, error.why)
     }
 }
 
-/// The reason of an [`Error::BadEdit`] whose memory is not text. Its hints are others, because no text of it can be found.
-pub(crate) const NOT_UTF8: &str = "is not valid UTF-8";
+/// Why a name cannot be used: the hints depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameProblem {
+    /// The name itself, or what is there already.
+    Name,
+    /// A symbolic link that is not followed.
+    Link,
+    /// A FIFO, socket or device.
+    NotRegular,
+}
 
-/// The reason of an [`Error::Unavailable`] about an earlier version. Its hints are others, because no setting brings it back.
-const NOT_IN_JOURNAL: &str = "no longer in the journal";
+/// Why an edit cannot be made: the hints depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditProblem {
+    /// The text to replace, or the replacement.
+    Text,
+    /// There are several matches, which can all be replaced.
+    SeveralMatches,
+    /// The memory is not valid UTF-8, so no text can be found in it.
+    NotUtf8,
+}
 
-/// How an [`Error::NoChange`] about a change that was undone before ends, after `change ` and its id. Its command is another one.
-pub(crate) const ALREADY_UNDONE: &str = " is already undone";
-
-/// What is too large in an [`Error::TooLarge`] about the reason of a review, which is not a memory.
-const REASON: &str = "reason";
-
-/// How an [`Error::Unavailable`] begins if the change may have been made: its hints do not claim that nothing was changed.
-const UNCERTAIN: &str = "cannot tell whether";
+/// What makes a memory read-only: the hints depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOnlyCause {
+    /// Its mount is read-only.
+    Mount,
+    /// It matches a read-only pattern.
+    Pattern,
+    /// Its name, its place or the caller.
+    Name,
+}
 
 /// What resolves an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,7 +304,17 @@ impl Error {
 
     /// Creates an [`Error::BadPath`].
     pub fn bad_path(path: impl Into<String>, why: impl Into<String>) -> Self {
-        Error::BadPath { path: path.into(), why: why.into() }
+        Error::BadPath { path: path.into(), why: why.into(), problem: NameProblem::Name }
+    }
+
+    /// Creates an [`Error::BadEdit`].
+    pub fn bad_edit(why: impl Into<String>) -> Self {
+        Error::BadEdit { why: why.into(), problem: EditProblem::Text }
+    }
+
+    /// Creates an [`Error::ReadOnly`] for a reason other than a mount or a pattern.
+    pub fn read_only(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Error::ReadOnly { path: path.into(), why: why.into(), cause: ReadOnlyCause::Name }
     }
 
     /// Creates an [`Error::NoChange`].
@@ -259,17 +327,12 @@ impl Error {
         Error::BadInput { what: what.into(), why: why.into() }
     }
 
-    /// Creates an [`Error::Unavailable`] for a change that may have been made, with its id.
-    pub fn uncertain(change: &str, why: impl Into<String>) -> Self {
-        Error::Unavailable { what: format!("{UNCERTAIN} change {change} was made"), why: why.into() }
-    }
-
     /// The code that programs switch on (`--json`, tool results).
     pub fn code(&self) -> &'static str {
         match self {
             Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => "not_found",
             Error::Changed { .. } | Error::Conflict { .. } | Error::OutdatedProposal { .. } => "changed",
-            Error::NoChange { .. } => "no_change",
+            Error::NoChange { .. } | Error::AlreadyUndone { .. } | Error::AlreadyRejected { .. } => "no_change",
             Error::Repeated { .. } => "repeated",
             Error::Proposed { .. } => "proposed",
             Error::Review { .. } | Error::NotReviewer => "review",
@@ -277,12 +340,12 @@ impl Error {
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
             Error::BadInput { .. } => "bad_input",
-            Error::TooLarge { .. } => "too_large",
+            Error::TooLarge { .. } | Error::ReasonTooLong { .. } => "too_large",
             Error::QuotaExceeded { .. } => "quota_exceeded",
             Error::ReadOnly { .. } => "read_only",
             Error::Secret { .. } => "secret",
             Error::Busy { .. } => "busy",
-            Error::Unavailable { .. } => "unavailable",
+            Error::Unavailable { .. } | Error::NotKept { .. } | Error::Uncertain { .. } => "unavailable",
             Error::Removed { .. } => "removed",
             Error::Corrupt { .. } => "corrupt",
             Error::Io { .. } => "io",
@@ -298,6 +361,8 @@ impl Error {
             | Error::Changed { .. }
             | Error::Conflict { .. }
             | Error::NoChange { .. }
+            | Error::AlreadyUndone { .. }
+            | Error::AlreadyRejected { .. }
             | Error::Repeated { .. }
             | Error::Proposed { .. }
             | Error::NoProposal { .. }
@@ -309,10 +374,13 @@ impl Error {
             | Error::BadEdit { .. }
             | Error::BadInput { .. }
             | Error::TooLarge { .. }
+            | Error::ReasonTooLong { .. }
             | Error::Secret { .. } => Remedy::ChangeCall,
             Error::QuotaExceeded { .. }
             | Error::ReadOnly { .. }
             | Error::Unavailable { .. }
+            | Error::NotKept { .. }
+            | Error::Uncertain { .. }
             | Error::Removed { .. }
             | Error::Corrupt { .. }
             | Error::Io { .. } => Remedy::FixSetup,
@@ -331,8 +399,8 @@ impl Error {
             Error::Changed { found: None, .. } => "Create the memory again if it is still needed.".into(),
             Error::Changed { .. } => "Read the memory again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
-            Error::NoChange { why } if why.starts_with("candidate ") => "List the candidates to find those that are open.".into(),
-            Error::NoChange { .. } => "List the history to find change ids and memory versions.".into(),
+            Error::AlreadyRejected { .. } => "List the candidates to find those that are open.".into(),
+            Error::NoChange { .. } | Error::AlreadyUndone { .. } => "List the history to find change ids and memory versions.".into(),
             Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
             Error::Proposed { is_open: true, .. } => {
                 "Do not repeat the change: the memory stays unchanged until a reviewer accepts the proposal.".into()
@@ -344,27 +412,24 @@ impl Error {
             Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
-            Error::BadPath { why, .. } if why.contains("is a symbolic link") => {
-                "Use another name, or ask the user to change the link.".into()
-            }
+            Error::BadPath { problem: NameProblem::Link, .. } => "Use another name, or ask the user to change the link.".into(),
             Error::BadPath { .. } => "Use another name, such as notes/deploy.".into(),
-            Error::BadEdit { why } if why.contains(NOT_UTF8) => "Append to the memory, or replace all of it.".into(),
+            Error::BadEdit { problem: EditProblem::NotUtf8, .. } => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
             Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => "Ask the user to split the file.".into(),
-            Error::TooLarge { what, .. } if what == REASON => "Shorten the reason.".into(),
+            Error::ReasonTooLong { .. } => "Shorten the reason.".into(),
             Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
-            // The message already says what to do.
-            Error::ReadOnly { why, .. } if why.contains("; ") => "Nothing was changed.".into(),
+            Error::ReadOnly { why, .. } if names_next_step(why) => "Nothing was changed.".into(),
             Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
-            Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "List the history to find the versions that are left.".into(),
-            Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
-                "Look for this id in the history, and repeat the change only if it is not there.".into()
-            }
-            Error::Unavailable { .. } | Error::Corrupt { .. } => "Nothing was changed; resolve the cause and try again.".into(),
+            Error::NotKept { .. } => "List the history to find the versions that are left.".into(),
+            Error::Uncertain { .. } => "Look for this id in the history, and repeat the change only if it is not there.".into(),
+            Error::Unavailable { why, .. } | Error::Corrupt { why, .. } if names_next_step(why) => "Nothing was changed.".into(),
+            Error::Unavailable { .. } => "Nothing was changed; try again later or, if it keeps failing, tell the user.".into(),
+            Error::Corrupt { .. } => "Nothing was changed; tell the user, who can run `memdir doctor`.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
                 None => "Nothing was changed.".into(),
@@ -399,60 +464,51 @@ impl Error {
                     path.name()
                 )
             }
-            Error::NoChange { why } if why.starts_with("candidate ") => "list the open candidates with: memdir inbox".into(),
-            Error::NoChange { why } => match why.strip_prefix("change ").and_then(|rest| rest.strip_suffix(ALREADY_UNDONE)) {
-                Some(id) => format!("redo it with: memdir redo {id}"),
-                None => "list changes and versions with: memdir history".into(),
-            },
+            Error::AlreadyRejected { .. } => "list the open candidates with: memdir inbox".into(),
+            Error::AlreadyUndone { change } => format!("redo it with: memdir redo {change}"),
+            Error::NoChange { .. } | Error::NotKept { .. } => "list changes and versions with: memdir history".into(),
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
             Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),
             Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
-            // The message already says what to do.
-            Error::Review { why } if why.contains("; ") => "nothing was changed".into(),
-            Error::Review { .. } => "nothing was changed; list the open proposals".into(),
+            Error::Review { why } if names_next_step(why) => "nothing was changed".into(),
+            Error::Review { .. } => "nothing was changed; list the open proposals with: memdir review list --server URL".into(),
             Error::NotReviewer => "nothing was changed; use a reviewer's token".into(),
             Error::Removed { .. } => "nothing was changed; ask an administrator for access".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
-            // The message already says which name to use, or which setting to change.
-            Error::BadPath { why, .. } if why.contains("; ") => String::new(),
+            Error::BadPath { why, .. } if names_next_step(why) => String::new(),
             Error::BadPath { .. } => "use another name, such as notes/deploy".into(),
-            // Only a text that occurs several times can be replaced everywhere.
-            Error::BadEdit { why } if why.contains("occurs once") || why.contains("matches once") => {
-                "to replace all occurrences, add --all".into()
-            }
-            Error::BadEdit { why } if why.contains(NOT_UTF8) => "use `memdir write` with --append or --replace instead".into(),
+            Error::BadEdit { problem: EditProblem::SeveralMatches, .. } => "to replace all occurrences, add --all".into(),
+            Error::BadEdit { problem: EditProblem::NotUtf8, .. } => "use `memdir write` with --append or --replace instead".into(),
             Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
             Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => "split the file into several memories".into(),
-            Error::TooLarge { what, .. } if what == REASON => "shorten the reason".into(),
+            Error::ReasonTooLong { .. } => "shorten the reason".into(),
             Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
-            // The message already says what to do.
-            Error::ReadOnly { why, .. } if why.contains("; ") => String::new(),
-            Error::ReadOnly { why, .. } if why.contains(" mount ") => {
+            Error::ReadOnly { why, .. } if names_next_step(why) => String::new(),
+            Error::ReadOnly { cause: ReadOnlyCause::Mount, .. } => {
                 "use a name in a writable mount; list the mounts with: memdir where".into()
             }
-            Error::ReadOnly { why, .. } if why.contains("read-only pattern") => {
-                "use another name, or change the `read_only` setting".into()
-            }
-            Error::ReadOnly { .. } => "use another name".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::Pattern, .. } => "use another name, or change the `read_only` setting".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::Name, .. } => "use another name".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
-            Error::Unavailable { why, .. } if why.contains(NOT_IN_JOURNAL) => "list changes and versions with: memdir history".into(),
-            Error::Unavailable { what, .. } if what.starts_with(UNCERTAIN) => {
-                "look for this id with: memdir history; repeat the change only if it is not there".into()
-            }
-            // The message already names the command.
-            Error::Corrupt { why, .. } if why.contains("memdir doctor --fix") => "nothing was changed".into(),
+            Error::Uncertain { .. } => "look for this id with: memdir history; repeat the change only if it is not there".into(),
+            Error::Unavailable { why, .. } | Error::Corrupt { why, .. } if names_next_step(why) => "nothing was changed".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))
             }
         }
     }
+}
+
+/// Whether a reason says what to do next. The next step follows a semicolon, and the hint must not repeat or contradict it.
+pub(crate) fn names_next_step(why: &str) -> bool {
+    why.contains("; ")
 }
 
 /// How a memory differs from the version that the caller expects.

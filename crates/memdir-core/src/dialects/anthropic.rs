@@ -2,10 +2,10 @@
 
 mod view;
 
-use super::{Advice, Dialect, DialectPlaces, DialectSpace, is_link_error, normalize};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace, normalize};
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{Error, NameProblem, Result},
         path::MemoryPath,
         text,
     },
@@ -88,13 +88,13 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 
 /// An error whose text is shown verbatim.
 fn failure(text: impl Into<String>) -> Error {
-    Error::BadEdit { why: text.into() }
+    Error::bad_edit(text)
 }
 
 /// The text of an error: the reference's wording if it has one.
 fn failure_text(error: &Error) -> String {
     match error {
-        Error::BadEdit { why } => why.clone(),
+        Error::BadEdit { why, .. } => why.clone(),
         other => format!("{}. {}", ADVICE.message(other), ADVICE.hint(other)),
     }
 }
@@ -134,14 +134,12 @@ impl GivenPath {
     /// Rewords an error of the store as the reference does.
     fn reworded(&self, error: Error) -> Error {
         match error {
-            Error::BadPath { why, .. } if is_link_error(&why) => escapes(&self.shown),
-            Error::BadPath { why, .. } if why.contains("not a regular file") => {
-                failure(format!("Unsupported file type for {}", self.shown))
-            }
+            Error::BadPath { problem: NameProblem::Link, .. } => escapes(&self.shown),
+            Error::BadPath { problem: NameProblem::NotRegular, .. } => failure(format!("Unsupported file type for {}", self.shown)),
             // Names of the store are relative; callers know paths below the root.
-            Error::BadPath { path, why } => Error::bad_path(format!("{ROOT}/{path}"), why),
+            Error::BadPath { path, why, .. } => Error::bad_path(format!("{ROOT}/{path}"), why),
             Error::TooLarge { what, size, limit } => Error::TooLarge { what: format!("{ROOT}/{what}"), size, limit },
-            Error::ReadOnly { path, why } => Error::ReadOnly { path: format!("{ROOT}/{path}"), why },
+            Error::ReadOnly { path, why, cause } => Error::ReadOnly { path: format!("{ROOT}/{path}"), why, cause },
             other => other,
         }
     }

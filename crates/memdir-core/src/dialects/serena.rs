@@ -2,10 +2,10 @@
 
 mod settings;
 
-use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note, is_link_error};
+use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note};
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{EditProblem, Error, Result},
         limits,
         path::{self, MemoryPath},
         text,
@@ -206,7 +206,7 @@ fn list(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     memories.sort();
     read_only.sort();
     // Serena lists linked directories. A link that is not followed is reported with the setting that changes this.
-    let notes = walk.problems.into_iter().map(|problem| problem.what).filter(|what| is_link_error(what) && what.contains("link_roots"));
+    let notes = walk.problems.into_iter().map(|problem| problem.what).filter(|what| what.contains("link_roots"));
     let lists = [("memories", memories), ("read_only_memories", read_only), ("notes", notes.collect())];
     let lists = lists.iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| format!("{}: [{}]", json!(key), python_list(names)));
     text_result(format!("{{{}}}", lists.collect::<Vec<_>>().join(", ")))
@@ -262,7 +262,7 @@ fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     match caller.memdir.edit(&Edit { path: parse_name(&given)?, needle, with, all, expect: None, final_newline: false }) {
         Ok(_) => text_result(format!("Memory {given} edited successfully.")),
-        Err(Error::BadEdit { why }) if why.contains("not valid UTF-8") => Ok(ToolResult::failure(format!(
+        Err(Error::BadEdit { problem: EditProblem::NotUtf8, .. }) => Ok(ToolResult::failure(format!(
             "Memory {given} is not UTF-8 text and cannot be edited. Replace all of it with write_memory, or write another memory."
         ))),
         Err(Error::NotFound { .. }) => Ok(ToolResult::failure(format!("Memory named '{given}' not found"))),

@@ -3,7 +3,7 @@
 
 use super::pattern;
 use crate::base::{
-    error::{Error, Result},
+    error::{EditProblem, Error, Result},
     limits, steps,
     text::line_at,
 };
@@ -71,27 +71,24 @@ impl Replacement {
 /// The maximum number of lines in an error.
 const MAX_LINES: usize = 10;
 
-fn bad(why: impl Into<String>) -> Error {
-    Error::BadEdit { why: why.into() }
-}
-
 fn several(text: &str, spots: &[Replacement], needle: &Needle) -> Error {
     let mut lines: Vec<String> = spots.iter().take(MAX_LINES).map(|spot| line_at(text, spot.start).to_string()).collect();
     lines.dedup();
     let more = if spots.len() > MAX_LINES { ", …" } else { "" };
     let word = if lines.len() == 1 && more.is_empty() { "line" } else { "lines" };
     let (count, places) = (spots.len(), format!("on {word} {}{more}", lines.join(", ")));
-    bad(match needle {
+    let why = match needle {
         Needle::Literal(_) => format!("the text to replace occurs {count} times, {places}; add surrounding text so that it occurs once"),
         Needle::Regex(_) => {
             format!("the regular expression matches {count} times, {places}; make it more specific so that it matches once")
         }
-    })
+    };
+    Error::BadEdit { why, problem: EditProblem::SeveralMatches }
 }
 
 fn find_literal(text: &str, needle: &str) -> Result<Vec<Replacement>> {
     if needle.is_empty() {
-        return Err(bad("the text to replace is empty; use text that occurs in the memory"));
+        return Err(Error::bad_edit("the text to replace is empty; use text that occurs in the memory"));
     }
     let spots = |needle: &str| -> Vec<Replacement> {
         steps::count(text.len());
@@ -120,14 +117,14 @@ fn to_crlf(text: &str) -> String {
 fn no_match(text: &str, needle: &str) -> Error {
     let none = "the text to replace does not occur in the memory";
     if let Some(at) = find_folded(text, needle, |c| (!c.is_whitespace()).then_some(c)) {
-        return bad(format!("{none}; it occurs with different whitespace on line {}", line_at(text, at)));
+        return Error::bad_edit(format!("{none}; it occurs with different whitespace on line {}", line_at(text, at)));
     }
     if let Some(at) = find_folded(text, needle, |c| c.to_lowercase().next().filter(|c| !c.is_whitespace())) {
-        return bad(format!("{none}; it occurs with different capitalization or whitespace on line {}", line_at(text, at)));
+        return Error::bad_edit(format!("{none}; it occurs with different capitalization or whitespace on line {}", line_at(text, at)));
     }
     match nearest_line(text, needle) {
-        Some((line, text)) => bad(format!("{none}; the most similar line is line {line}: {text:?}")),
-        None => bad(none),
+        Some((line, text)) => Error::bad_edit(format!("{none}; the most similar line is line {line}: {text:?}")),
+        None => Error::bad_edit(none),
     }
 }
 
@@ -168,7 +165,7 @@ fn nearest_line(text: &str, needle: &str) -> Option<(usize, String)> {
 
 fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> {
     if source.is_empty() {
-        return Err(bad("the regular expression is empty; use one that matches the text to replace"));
+        return Err(Error::bad_edit("the regular expression is empty; use one that matches the text to replace"));
     }
     steps::count(text.len());
     let mut search = pattern::PatternSearch::new(source, text)?;
@@ -176,13 +173,13 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
     let mut spots = Vec::new();
     let mut size = 0usize;
     while let Some(groups) = search.next_match()? {
-        let whole = groups.get(0).ok_or_else(|| bad("the regular expression matches nothing in the memory"))?;
+        let whole = groups.get(0).ok_or_else(|| Error::bad_edit("the regular expression matches nothing in the memory"))?;
         let (start, end) = (whole.start(), whole.end());
         if start == end && search.matches_empty()? {
-            return Err(bad("the regular expression matches the empty string; make it match at least one character"));
+            return Err(Error::bad_edit("the regular expression matches the empty string; make it match at least one character"));
         }
         if text[start..end].contains('\n') && search.matches_again_inside(start, end)? {
-            return Err(bad(format!(
+            return Err(Error::bad_edit(format!(
                 "the match that begins on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with `.*?` instead of `.*`",
                 line_at(text, start)
             )));
@@ -197,7 +194,7 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
     if spots.is_empty() {
         let hint =
             if text.contains("\r\n") && source.contains(r"\n") { "; lines in this memory end with `\\r\\n`, so use `\\r?\\n`" } else { "" };
-        return Err(bad(format!("the regular expression matches nothing in the memory{hint}")));
+        return Err(Error::bad_edit(format!("the regular expression matches nothing in the memory{hint}")));
     }
     Ok(spots)
 }
@@ -215,7 +212,7 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
         } else {
             let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
             let group = group.ok_or_else(|| {
-                bad(format!(
+                Error::bad_edit(format!(
                     "the replacement refers to group $!{number}, but the number of groups in the regular expression is {}",
                     groups.len() - 1
                 ))

@@ -76,7 +76,7 @@ pub(crate) fn close(
 ) -> Result<Proposal> {
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
     if let Some(size) = reason.map(str::len).filter(|size| *size > limits::REVIEW_REASON_BYTES) {
-        return Err(Error::TooLarge { what: "reason".into(), size: size as u64, limit: limits::REVIEW_REASON_BYTES as u64 });
+        return Err(Error::ReasonTooLong { size: size as u64, limit: limits::REVIEW_REASON_BYTES as u64 });
     }
     let reason = reason.map(|reason| reason.replace('\0', "\u{fffd}"));
     let decision = ProposalDecision { at: now(context)?, by: context.actor.name.clone(), reason };

@@ -104,7 +104,7 @@ pub(crate) fn merge(store: &dyn Store, context: &Context, name: &MemoryPath, int
 pub(crate) fn reject(store: &dyn Store, context: &Context, name: &MemoryPath) -> Result<DecidedCandidate> {
     let (path, entry) = inbox::find_entry(store, name)?;
     if entry.rejected {
-        return Err(Error::no_change(format!("candidate {:?} is already rejected", entry.name)));
+        return Err(Error::AlreadyRejected { name: entry.name.clone() });
     }
     let to = inbox::rejected_path(store, &path)?;
     let renamed = rename::rename(store, context, &path, &to)?;

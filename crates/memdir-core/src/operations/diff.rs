@@ -88,10 +88,7 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
 
 /// Returns the content of a version.
 pub(crate) fn version_bytes(store: &dyn Store, path: &MemoryPath, version: Version) -> Result<Vec<u8>> {
-    store.text_at(path, version)?.ok_or_else(|| Error::Unavailable {
-        what: format!("version {} of {}", version.short(), path.name()),
-        why: "it is no longer in the journal".into(),
-    })
+    store.text_at(path, version)?.ok_or_else(|| Error::NotKept { what: format!("version {} of {}", version.short(), path.name()) })
 }
 
 /// Returns the unified diff of what a change did to one file.

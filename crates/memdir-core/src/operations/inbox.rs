@@ -135,7 +135,7 @@ pub(crate) fn refuse_new_file(view: &dyn View, path: &MemoryPath) -> Result<()> 
         return Ok(());
     }
     let why = "the inbox contains only candidates, which are never recalled; save the memory under another name";
-    Err(Error::ReadOnly { path: path.to_string(), why: why.into() })
+    Err(Error::read_only(path.to_string(), why))
 }
 
 /// Fails if a change of a candidate's text would change its evidence: what the person typed, where, and what is decided about.
@@ -146,7 +146,7 @@ pub(crate) fn check_evidence(view: &dyn View, path: &MemoryPath, old: Option<&[u
             let why = format!(
                 "`{field}:` is part of the candidate's evidence; only the text, the description and `when:` of a candidate can be changed"
             );
-            Err(Error::ReadOnly { path: path.to_string(), why })
+            Err(Error::read_only(path.to_string(), why))
         }
         None => Ok(()),
     }

@@ -1,10 +1,7 @@
 //! Restores an earlier version of a memory, including a deleted one.
 
 use crate::{
-    base::{
-        error::{Error, Result},
-        path::MemoryPath,
-    },
+    base::{error::Result, path::MemoryPath},
     entrypoint::upkeep,
     operations::{
         context::Context,
@@ -18,10 +15,7 @@ use crate::{
 pub(crate) fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, version: &str) -> Result<Saved> {
     let path = recorded(store, path)?;
     let version = diff::resolve_version(store, &path, version)?;
-    let bytes = store.text_at(&path, version)?.ok_or_else(|| Error::Unavailable {
-        what: format!("version {} of {}", version.short(), path.name()),
-        why: "it is no longer in the journal".into(),
-    })?;
+    let bytes = diff::version_bytes(store, &path, version)?;
     let (change, (created, notes)) = change_with(store, &context.intent(Verb::Restore), std::slice::from_ref(&path), |view| {
         let created = view.get(&path)?.is_none();
         let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;

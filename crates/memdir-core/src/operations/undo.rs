@@ -4,7 +4,7 @@
 
 use crate::{
     base::{
-        error::{ALREADY_UNDONE, Error, Result},
+        error::{Error, Result},
         path::{MemoryPath, strip_md},
     },
     entrypoint::upkeep,
@@ -113,7 +113,7 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         return if in_effect(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
             Ok(change)
         } else {
-            Err(Error::no_change(format!("change {}{ALREADY_UNDONE}", change.id)))
+            Err(Error::AlreadyUndone { change: change.id.to_string() })
         };
     }
     let fitting: Vec<Change> = in_effect(store)?.into_iter().filter(|change| fits(change)).collect();
@@ -369,10 +369,11 @@ fn check_unchanged_since(store: &dyn Store, view: &dyn View, file: &FileChange) 
 fn old_bytes(store: &dyn Store, file: &FileChange) -> Result<FileEdit> {
     let bytes = match file.before {
         None => None,
-        Some(version) => Some(store.text_at(&file.path, version)?.ok_or_else(|| Error::Unavailable {
-            what: format!("the earlier text of {}", file.path.name()),
-            why: "it is no longer in the journal".into(),
-        })?),
+        Some(version) => Some(
+            store
+                .text_at(&file.path, version)?
+                .ok_or_else(|| Error::NotKept { what: format!("the earlier text of {}", file.path.name()) })?,
+        ),
     };
     Ok(FileEdit { path: file.path.clone(), bytes, role: file.role })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     base::{
-        error::{Error, NOT_UTF8, Result},
+        error::{EditProblem, Error, Result},
         limits,
         path::MemoryPath,
         text,
@@ -347,6 +347,7 @@ fn set_fields(request: &Write) -> Result<Vec<(&'static str, FieldValue<'_>)>> {
 pub(crate) fn utf8<'a>(path: &MemoryPath, bytes: &'a [u8]) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|e| {
         let line = text::line_at(&String::from_utf8_lossy(&bytes[..e.valid_up_to()]), e.valid_up_to());
-        Error::BadEdit { why: format!("{} {NOT_UTF8} (line {line}) and cannot be edited", path.name()) }
+        let why = format!("{} is not valid UTF-8 (line {line}) and cannot be edited", path.name());
+        Error::BadEdit { why, problem: EditProblem::NotUtf8 }
     })
 }

@@ -186,15 +186,24 @@ pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> R
 pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
     let (status, title) = match error {
         Error::Proposed { .. } => (StatusCode::ACCEPTED, "Waiting for review"),
-        Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoChange { .. } | Error::NoProposal { .. } => {
-            (StatusCode::NOT_FOUND, "Not found")
-        }
-        Error::Changed { .. } | Error::Conflict { .. } | Error::Exists { .. } | Error::Review { .. } | Error::OutdatedProposal { .. } => {
-            (StatusCode::CONFLICT, "Conflict")
-        }
+        Error::NotFound { .. }
+        | Error::NoCandidate { .. }
+        | Error::NoChat { .. }
+        | Error::NoChange { .. }
+        | Error::NoProposal { .. }
+        | Error::NotKept { .. } => (StatusCode::NOT_FOUND, "Not found"),
+        Error::Changed { .. }
+        | Error::Conflict { .. }
+        | Error::AlreadyUndone { .. }
+        | Error::AlreadyRejected { .. }
+        | Error::Exists { .. }
+        | Error::Review { .. }
+        | Error::OutdatedProposal { .. } => (StatusCode::CONFLICT, "Conflict"),
         Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "Not allowed"),
         Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
-        Error::Io { .. } | Error::Unavailable { .. } | Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "Not available"),
+        Error::Io { .. } | Error::Unavailable { .. } | Error::Uncertain { .. } | Error::Busy { .. } => {
+            (StatusCode::SERVICE_UNAVAILABLE, "Not available")
+        }
         _ => (StatusCode::BAD_REQUEST, "Request failed"),
     };
     let near: &[String] = if let Error::NotFound { near, .. } = error { near } else { &[] };
@@ -243,7 +252,7 @@ pub(super) fn error_hint(error: &Error) -> String {
         Error::NotFound { near, .. } if near.is_empty() => "find the memory under Memories, or search for it",
         Error::NoChat { .. } => "find the conversation under Chats",
         Error::NoProposal { .. } => "find the proposal under Review",
-        Error::NoChange { why } if !why.starts_with("candidate ") => "find changes and versions under Timeline",
+        Error::NoChange { .. } | Error::AlreadyUndone { .. } | Error::NotKept { .. } => "find changes and versions under Timeline",
         Error::Changed { found: None, .. } => "find its earlier versions under Timeline",
         Error::Changed { .. } => "open the memory again to see its current version, then repeat the change",
         Error::Conflict { .. } => "undo the newer changes first, or restore a version from the history of the memory",

@@ -4,7 +4,7 @@
 use super::fault;
 use crate::base::{
     disk::{self, DirMode, READ_DIR},
-    error::{Error, Result},
+    error::{Error, NameProblem, Result},
 };
 use rustix::{
     fd::{AsFd, OwnedFd},
@@ -53,8 +53,6 @@ pub(crate) struct Place {
 
 /// Never blocks on a FIFO and never acquires a controlling terminal.
 const READ_FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-/// Why a FIFO, socket or device is refused.
-pub(super) const NOT_REGULAR: &str = "it is not a regular file";
 /// The maximum number of links one name may lead through.
 const LINK_HOPS: usize = 8;
 
@@ -145,7 +143,7 @@ impl Open<'_> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(fd)),
             FileType::Directory => Ok(None),
-            _ => Err(Error::bad_path(lossy(rel), NOT_REGULAR)),
+            _ => Err(Error::BadPath { path: lossy(rel), why: "it is not a regular file".into(), problem: NameProblem::NotRegular }),
         }
     }
 
@@ -339,7 +337,7 @@ impl Open<'_> {
             Err(Error::Io { source, .. }) => format!("{link_name} is a symbolic link that cannot be read: {source}; remove or replace it"),
             Err(_) => format!("{link_name} is a symbolic link that cannot be read; remove or replace it"),
         };
-        Error::bad_path(lossy(rel), why)
+        Error::BadPath { path: lossy(rel), why, problem: NameProblem::Link }
     }
 
     fn io(&self, doing: &'static str, rel: &[u8], errno: Errno) -> Error {

@@ -3,7 +3,7 @@
 use super::mount::Mount;
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{Error, ReadOnlyCause, Result},
         limits,
         path::MemoryPath,
     },
@@ -112,16 +112,24 @@ impl MountRules {
         let name = crate::base::path::strip_md(rel);
         let shown = || MemoryPath::parse(rel).map_or_else(|_| rel.to_owned(), |path| path.prefixed(&info.prefix).to_string());
         if info.access == Access::ReadOnly {
-            return Err(Error::ReadOnly { path: shown(), why: format!("its mount {:?} is read-only", info.root) });
+            return Err(Error::ReadOnly {
+                path: shown(),
+                why: format!("its mount {:?} is read-only", info.root),
+                cause: ReadOnlyCause::Mount,
+            });
         }
         if self.read_only.is_match(name) || self.foreign_read_only.is_match(name) {
-            return Err(Error::ReadOnly { path: shown(), why: "a read-only pattern matches its name".into() });
+            return Err(Error::ReadOnly {
+                path: shown(),
+                why: "a read-only pattern matches its name".into(),
+                cause: ReadOnlyCause::Pattern,
+            });
         }
         let closed = self.closed.iter().find(|(folder, _)| rel.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')));
         if let Some((_, why)) = closed
             && !exists()?
         {
-            return Err(Error::ReadOnly { path: shown(), why: why.clone() });
+            return Err(Error::read_only(shown(), why));
         }
         if self.hides(rel) {
             let [_, part] = &self.only;
@@ -130,7 +138,7 @@ impl MountRules {
                 Some(part) if !part.is_match(rel) => "--only",
                 _ => "the mount's `only` setting",
             };
-            return Err(Error::ReadOnly { path: shown(), why: format!("the name is excluded by {by}") });
+            return Err(Error::read_only(shown(), format!("the name is excluded by {by}")));
         }
         if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
             return Err(Error::bad_path(

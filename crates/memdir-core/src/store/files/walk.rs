@@ -2,13 +2,13 @@
 //! disappear meanwhile.
 
 use super::{
-    contain::{NOT_REGULAR, Open, is_link, lossy, special_file_system},
+    contain::{Open, is_link, lossy, special_file_system},
     fault,
     lock::LOCK_FILE,
 };
 use crate::{
     base::{
-        error::{Error, Problem, Result},
+        error::{Error, NameProblem, Problem, Result},
         limits, observe,
         path::{self, MemoryPath},
     },
@@ -202,7 +202,7 @@ impl Walker<'_> {
     /// Reports a refused name or link, without repeating the name.
     fn refused(&mut self, rel: &[u8], error: Error) {
         match error {
-            Error::BadPath { why, .. } if why == NOT_REGULAR => {
+            Error::BadPath { problem: NameProblem::NotRegular, .. } => {
                 self.problem(rel, "is a symbolic link to something other than a regular file");
             }
             Error::BadPath { why, .. } => match why.strip_prefix(&format!("{} ", lossy(rel))) {

@@ -94,19 +94,24 @@ impl From<Error> for Problem {
             return Problem { proposal: Some((id.clone(), *is_repeated)), ..problem };
         }
         let (status, kind) = match &error {
-            Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } => {
-                (StatusCode::NOT_FOUND, "not_found_error")
-            }
+            Error::NotFound { .. }
+            | Error::NoCandidate { .. }
+            | Error::NoChat { .. }
+            | Error::NoProposal { .. }
+            | Error::NotKept { .. } => (StatusCode::NOT_FOUND, "not_found_error"),
             Error::Changed { .. } | Error::OutdatedProposal { .. } => (StatusCode::CONFLICT, Problem::PRECONDITION),
             Error::Exists { .. } => (StatusCode::CONFLICT, "memory_path_conflict_error"),
-            Error::Conflict { .. } | Error::NoChange { .. } | Error::Repeated { .. } | Error::Review { .. } => {
-                (StatusCode::CONFLICT, "conflict_error")
-            }
+            Error::Conflict { .. }
+            | Error::NoChange { .. }
+            | Error::AlreadyUndone { .. }
+            | Error::AlreadyRejected { .. }
+            | Error::Repeated { .. }
+            | Error::Review { .. } => (StatusCode::CONFLICT, "conflict_error"),
             Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error")
             }
             Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),
-            Error::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
+            Error::TooLarge { .. } | Error::ReasonTooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
             Error::QuotaExceeded { .. } => (StatusCode::INSUFFICIENT_STORAGE, "quota_error"),
             Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "permission_error"),
             Error::Busy { .. } => {
@@ -114,7 +119,7 @@ impl From<Error> for Problem {
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", "the memory is locked by another change");
                 return problem.with_hint(error.hint());
             }
-            Error::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "api_error"),
+            Error::Unavailable { .. } | Error::Uncertain { .. } => (StatusCode::SERVICE_UNAVAILABLE, "api_error"),
             Error::Io { doing, source, .. } => {
                 // The message names the file.
                 let detail = format!("cannot {doing} a memory file: {}", source.kind());

@@ -112,7 +112,7 @@ impl RestOperation for GetVersion {
         let version = call.parameter.parse().map_err(|_| absent())?;
         let bytes = match call.memdir.store().text_at(&path, version) {
             // The version was forgotten.
-            Err(Error::NoChange { why }) => return Err(not_found(why)),
+            Err(Error::NoChange { why, .. }) => return Err(not_found(why)),
             found => found?.ok_or_else(absent)?,
         };
         let (content, content_encoding) = encode(&bytes);
