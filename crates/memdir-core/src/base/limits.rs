@@ -86,7 +86,7 @@ pub const NEAR_NAMES: usize = 3;
 pub const INSTRUCTIONS_CHARS: usize = 8_000;
 /// Characters of a native tool's result before it is truncated: about 2,000 tokens.
 pub const TOOL_CHARS: usize = 8_000;
-/// Characters of a dialect's read result: the limit of the systems they reproduce.
+/// Characters of a dialect's read result before it is truncated: the limit of the systems they reproduce.
 pub const DIALECT_CHARS: usize = 150_000;
 /// Bytes of one stored chat turn: a long answer has 10 KB, more is a pasted file.
 pub const CHAT_TURN_BYTES: usize = 64 << 10;

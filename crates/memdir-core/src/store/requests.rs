@@ -39,7 +39,7 @@ impl ChangeCursor {
         self.0.insert(place_name(place), position.into());
     }
 
-    /// The error for a position that the history no longer has.
+    /// The error for a cursor that is too old: the history no longer has its position.
     pub fn expired() -> Error {
         Error::bad_input("cursor", "it is too old, or belongs to another space; list the memories again and start with a new cursor")
     }

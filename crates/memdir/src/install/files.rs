@@ -136,7 +136,7 @@ fn create_dirs(file: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(missing)
 }
 
-/// Copies the file with its mode to a name with the date.
+/// Makes a backup of a host's file: a copy with its mode, under a name with the date.
 fn back_up(file: &Path, text: &str, now: Timestamp) -> Result<PathBuf, InstallError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stamp = now.strftime("%Y-%m-%dT%H-%M-%S");

@@ -1,4 +1,4 @@
-// What the pages do better with a script: search as you type, keys, live updates. Everything works without it.
+// What the pages do better with a script: search as you type, keyboard shortcuts, live updates. Everything works without it.
 const base = document.body.dataset.base;
 const again = document.body.dataset.again;
 const live = document.getElementById("live");
