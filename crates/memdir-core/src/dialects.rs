@@ -152,8 +152,7 @@ impl Advice {
     fn hint(&self, error: &Error) -> String {
         match error {
             Error::NotFound { .. } => self.list.into(),
-            Error::BadPath { problem: NameProblem::Link, .. } => "Use another name, or ask the user to change the link.".into(),
-            Error::BadPath { .. } => self.name.into(),
+            Error::BadPath { problem, .. } if *problem != NameProblem::Link => self.name.into(),
             Error::BadEdit { .. } => self.edit.into(),
             // A file that another program made.
             Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => {

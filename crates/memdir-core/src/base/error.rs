@@ -412,7 +412,7 @@ impl Error {
             Error::Removed { .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::OutdatedProposal { .. } => "Reject the proposal, or make the change yourself.".into(),
             Error::Exists { .. } => "Use another name, replace the existing memory, or append to it.".into(),
-            Error::BadPath { problem: NameProblem::Link, .. } => "Use another name, or ask the user to change the link.".into(),
+            Error::BadPath { problem: NameProblem::Link, .. } => "Use another name, or ask the user to make this change.".into(),
             Error::BadPath { .. } => "Use another name, such as notes/deploy.".into(),
             Error::BadEdit { problem: EditProblem::NotUtf8, .. } => "Append to the memory, or replace all of it.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
@@ -427,7 +427,9 @@ impl Error {
             Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
             Error::NotKept { .. } => "List the history to find the versions that are left.".into(),
             Error::Uncertain { .. } => "Look for this id in the history, and repeat the change only if it is not there.".into(),
-            Error::Unavailable { why, .. } | Error::Corrupt { why, .. } if names_next_step(why) => "Nothing was changed.".into(),
+            Error::Unavailable { why, .. } | Error::Corrupt { why, .. } if names_next_step(why) => {
+                "Nothing was changed; tell the user.".into()
+            }
             Error::Unavailable { .. } => "Nothing was changed; try again later or, if it keeps failing, tell the user.".into(),
             Error::Corrupt { .. } => "Nothing was changed; tell the user, who can run `memdir doctor`.".into(),
             Error::Io { source, .. } => match io_action(source) {
@@ -497,7 +499,7 @@ impl Error {
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
             Error::Uncertain { .. } => "look for this id with: memdir history; repeat the change only if it is not there".into(),
-            Error::Unavailable { why, .. } | Error::Corrupt { why, .. } if names_next_step(why) => "nothing was changed".into(),
+            Error::Corrupt { why, .. } if names_next_step(why) => "nothing was changed".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))

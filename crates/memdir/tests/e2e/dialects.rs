@@ -343,7 +343,7 @@ fn linked_directories_are_listed_by_serena_after_one_setting_that_the_note_names
     let refused = begin().call("read_memory", json!({ "memory_name": "team/style" }));
     assert_eq!(
         refused["content"][0]["text"],
-        format!("invalid memory name \"team/style.md\": team {note}. Use another name, or ask the user to change this setting.")
+        format!("invalid memory name \"team/style.md\": team {note}. Use another name, or ask the user to make this change.")
     );
     home.configure(&format!("[[mounts]]\nname = \"serena\"\npath = {memories:?}\nlink_roots = [{:?}]\n", home.path("shared/team")));
     let mut talk = begin();
