@@ -28,9 +28,7 @@ pub(crate) enum CallFailure {
     TimedOut,
     #[error("too many calls are waiting; try again after some of them have finished")]
     TooMany,
-    #[error(
-        "internal error in memdir; other calls are not affected. A change was either made completely or not at all: check what was saved before you try again, and report the error"
-    )]
+    #[error("internal error in memdir. The call may have saved its change: check before you try again, and report the error")]
     Panicked,
 }
 

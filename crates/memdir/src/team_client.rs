@@ -37,6 +37,18 @@ pub(crate) struct TeamReply {
     pub(crate) body: String,
 }
 
+/// What to do if the certificate of a server is not trusted.
+pub(crate) const TRUST_CERTIFICATES: &str = "set SSL_CERT_FILE to a PEM file with the certificate authorities to trust";
+
+/// Why a request got no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unsent {
+    /// The server's certificate is not trusted, or the certificate authorities to trust cannot be read.
+    Certificates(String),
+    /// Any other error.
+    Network(String),
+}
+
 /// What a server says to a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TeamAccess {
@@ -48,6 +60,8 @@ pub(crate) enum TeamAccess {
     Refused(String),
     /// It does not answer.
     Unreachable(String),
+    /// Its certificate is not trusted.
+    Untrusted(String),
     /// It answers something else: what, as a sentence with its URL.
     Unexpected(String),
 }
@@ -103,9 +117,9 @@ impl TeamClient {
     }
 
     /// Sends a request and returns the answer, or why there is none.
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<TeamReply, String> {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<TeamReply, Unsent> {
         if let Some(why) = &self.problem {
-            return Err(why.clone());
+            return Err(Unsent::Certificates(why.clone()));
         }
         let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(token) = &self.token {
@@ -116,11 +130,10 @@ impl TeamClient {
         }
         let failed = |error: ureq::Error| {
             let error = error.to_string();
-            let advice =
-                if error.contains("UnknownIssuer") { "; set SSL_CERT_FILE to a PEM file with your certificate authority" } else { "" };
-            self.without_token(&format!("{}: {error}{advice}", self.base))
+            let why = self.without_token(&format!("{}: {error}", self.base));
+            if error.contains("UnknownIssuer") { Unsent::Certificates(why) } else { Unsent::Network(why) }
         };
-        let invalid = |error: ureq::http::Error| self.without_token(&error.to_string());
+        let invalid = |error: ureq::http::Error| Unsent::Network(self.without_token(&error.to_string()));
         let mut response = match body {
             Some(body) => self.agent.run(request.body(body.to_owned()).map_err(invalid)?).map_err(failed)?,
             None => self.agent.run(request.body(()).map_err(invalid)?).map_err(failed)?,
@@ -137,7 +150,8 @@ impl TeamClient {
         let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
         let headers = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
         match self.send("POST", "/mcp", &headers, Some(&hello)) {
-            Err(why) => TeamAccess::Unreachable(why),
+            Err(Unsent::Certificates(why)) => TeamAccess::Untrusted(why),
+            Err(Unsent::Network(why)) => TeamAccess::Unreachable(why),
             Ok(reply) if reply.status == 401 && self.token.is_none() => TeamAccess::NeedsToken,
             Ok(reply) if matches!(reply.status, 401 | 403) => TeamAccess::Refused(reply.body.trim().to_owned()),
             Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
@@ -246,6 +260,17 @@ pub(crate) enum TeamFailure {
     NotText,
     /// The server cannot be reached, or cannot answer now.
     Unavailable(String),
+    /// The server's certificate is not trusted, or the certificate authorities to trust cannot be read.
+    Untrusted(String),
+}
+
+impl From<Unsent> for TeamFailure {
+    fn from(unsent: Unsent) -> Self {
+        match unsent {
+            Unsent::Certificates(why) => TeamFailure::Untrusted(why),
+            Unsent::Network(why) => TeamFailure::Unavailable(why),
+        }
+    }
 }
 
 impl fmt::Display for TeamFailure {
@@ -257,6 +282,7 @@ impl fmt::Display for TeamFailure {
             }
             TeamFailure::NotText => f.write_str(NOT_UTF8),
             TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
+            TeamFailure::Untrusted(why) => write!(f, "cannot connect to the server securely: {why}"),
         }
     }
 }
@@ -349,7 +375,7 @@ impl TeamClient {
 
     fn decide_here(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
         let (path, body) = (format!("/v1/proposals/{}", encode(id)), json!({ "decision": decision, "reason": reason }).to_string());
-        let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body)).map_err(TeamFailure::Unavailable)?;
+        let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body))?;
         // The reason says whether a memory was changed, or who decided before.
         if reply.status == 409 {
             return Err(TeamFailure::Refused(problem_detail(&reply)));
@@ -366,7 +392,7 @@ impl TeamClient {
     }
 
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Result<String, TeamFailure> {
-        answer(self.send(method, path, headers, body).map_err(TeamFailure::Unavailable)?)
+        answer(self.send(method, path, headers, body)?)
     }
 }
 

@@ -180,7 +180,10 @@ impl HttpEndpoint {
             return Ok((self.own.clone(), None));
         }
         let Some(directory) = &self.directory else {
-            return Err(text(StatusCode::FORBIDDEN, "this server has a single space; omit the headers Memdir-Only and Memdir-Project"));
+            return Err(text(
+                StatusCode::FORBIDDEN,
+                "this server cannot select a part of its memories; omit the headers Memdir-Only and Memdir-Project",
+            ));
         };
         self.close_outdated();
         let (cell, in_use) = self.open_services().space(caller)?;
@@ -256,10 +259,12 @@ impl HttpEndpoint {
             }
             Ok(Err(why)) => Err(text(StatusCode::FORBIDDEN, why)),
             Err(CallFailure::TimedOut | CallFailure::Cancelled) => {
-                Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot open the caller's space: time limit exceeded"))
+                Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot open the memories within the time limit; try again"))
             }
             Err(failure @ CallFailure::TooMany) => Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &failure.to_string())),
-            Err(CallFailure::Panicked) => Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the caller's space: internal error")),
+            Err(CallFailure::Panicked) => {
+                Err(text(StatusCode::INTERNAL_SERVER_ERROR, "cannot open the memories: internal error; see the server's log"))
+            }
         }
     }
 
@@ -274,12 +279,12 @@ impl OpenServices {
         if !self.spaces.contains_key(caller) {
             if self.spaces.keys().filter(|open| open.id == caller.id).count() >= MAX_SPACES_PER_CALLER && !self.close_oldest(caller.id) {
                 let why = format!(
-                    "too many spaces in use: the maximum is {MAX_SPACES_PER_CALLER} per caller; use fewer combinations of Memdir-Project and Memdir-Only"
+                    "too many combinations of Memdir-Project and Memdir-Only in use: the maximum is {MAX_SPACES_PER_CALLER} per caller; use fewer"
                 );
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
             if self.spaces.len() >= MAX_OPEN_SPACES && !self.close_oldest_of_most() {
-                let why = format!("too many spaces in use: the maximum is {MAX_OPEN_SPACES} for all callers; try again later");
+                let why = format!("too many callers at the same time: the maximum is {MAX_OPEN_SPACES}; try again later");
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
         }

@@ -98,7 +98,7 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     let request = RestRequest::new(route, parameter, &parts, body).map_err(Problem::into_response)?;
     let (server, in_use) = (opened.server.clone(), opened.in_use);
     if server.catalog().find(route.info.tool).is_none() {
-        let why = format!("this route requires the tool {:?}, which is not served to this caller", route.info.tool);
+        let why = format!("this route requires the tool {:?}, which is not available to you on this server", route.info.tool);
         return Err(Problem::from_status(StatusCode::FORBIDDEN, why).into_response());
     }
     // Before the cursor is read: a change in between is then in the stream.

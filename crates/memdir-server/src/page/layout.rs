@@ -237,7 +237,7 @@ pub(super) fn no_session(status: StatusCode, base: Option<&str>) -> Response {
         body {
             main {
                 h1 { "No session" }
-                p { "The session has ended, or the link was already used, has expired or belongs to a server that has stopped." }
+                p { "The session has ended, or the link has expired or was already used." }
                 p { "Open the page again with: " code { "memdir ui" } }
             }
         }

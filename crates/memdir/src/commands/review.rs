@@ -5,7 +5,7 @@ use crate::{
     args::{Review as Typed, ReviewState, ReviewWhat},
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
-    team_client::{self, ServerProposal, TeamClient, TeamFailure},
+    team_client::{self, ServerProposal, TRUST_CERTIFICATES, TeamClient, TeamFailure},
 };
 use memdir_core::internal::base::shell::quote_posix;
 use serde::Serialize;
@@ -60,9 +60,7 @@ fn decide(client: &TeamClient, base: &str, (id, decision, reason): (&str, &str, 
 fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
     let whose = if doing.starts_with("accept") || doing.starts_with("reject") { "a reviewer's" } else { "your" };
     let (code, hint) = match failure {
-        TeamFailure::Unavailable(why) if why.contains("(SSL_CERT_FILE)") => {
-            ("unavailable", "set SSL_CERT_FILE to a PEM file with the certificate authorities to trust".to_owned())
-        }
+        TeamFailure::Untrusted(_) => ("unavailable", TRUST_CERTIFICATES.to_owned()),
         TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
         TeamFailure::Denied(_) => ("refused", format!("pass {whose} token with --token-file FILE, or set MEMDIR_TEAM_TOKEN")),
         _ if doing.starts_with("list") => ("refused", "check the URL and --server-project".to_owned()),

@@ -7,7 +7,7 @@ use crate::{
         ConfigEdit, ConfigFile, Host, config_edit,
         remote_entry::{remote_header, remote_url},
     },
-    team_client::{self, TeamAccess, TeamClient},
+    team_client::{self, TRUST_CERTIFICATES, TeamAccess, TeamClient},
 };
 use serde_json::Value;
 use std::fs;
@@ -63,12 +63,9 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
             DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)
         }
         (TeamAccess::Unexpected(why), _) => DoctorFinding::bad(what, why, "check the URL, and that the server is running"),
+        (TeamAccess::Untrusted(why), _) => DoctorFinding::bad(what, format!("cannot be reached: {why}"), TRUST_CERTIFICATES),
         (TeamAccess::Unreachable(why), _) => {
-            let fix = match why.contains("SSL_CERT_FILE") {
-                true => "set SSL_CERT_FILE to a PEM file with the certificate authorities to trust",
-                false => "check the URL and the network connection",
-            };
-            DoctorFinding::bad(what, format!("cannot be reached: {why}"), fix)
+            DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network connection")
         }
     }
 }

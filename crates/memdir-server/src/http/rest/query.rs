@@ -39,7 +39,7 @@ impl<'de> MapAccess<'de> for QueryParameters {
     }
 }
 
-/// The value of a parameter. Numbers are digits.
+/// The value of a parameter. Integers are digits, with or without a minus sign.
 struct QueryValue(String);
 
 impl<'de> Deserializer<'de> for QueryValue {
@@ -50,10 +50,12 @@ impl<'de> Deserializer<'de> for QueryValue {
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        // `parse` alone would accept a sign.
-        let is_number = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
-        let number = self.0.parse().ok().filter(|_| is_number);
-        visitor.visit_u32(number.ok_or_else(|| Error::custom(format!("{:?} is not a valid integer", self.0)))?)
+        let digits = self.0.strip_prefix('-').unwrap_or(&self.0);
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(Error::custom(format!("{:?} is not an integer", self.0)));
+        }
+        // What is too long for the type is out of every range.
+        visitor.visit_i64(self.0.parse().unwrap_or(i64::MAX))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

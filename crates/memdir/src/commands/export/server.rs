@@ -6,7 +6,7 @@ use crate::{
     commands::{counted, team_token},
     exit::{Exit, Failure},
     output::{CommandOutput, OutputOptions, Printer},
-    team_client::{self, NOT_UTF8, ServerMemory, TeamClient, TeamFailure},
+    team_client::{self, NOT_UTF8, ServerMemory, TRUST_CERTIFICATES, TeamClient, TeamFailure},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
@@ -196,6 +196,7 @@ fn missing_mount(memdir: &Memdir, path: &MemoryPath) -> Option<&'static str> {
 fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
         TeamFailure::Denied(_) => "pass a valid token for the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it",
+        TeamFailure::Untrusted(_) => TRUST_CERTIFICATES,
         TeamFailure::Refused(_) | TeamFailure::NotFound(_) => "check the URL and the project (--server-project)",
         _ => "run the command again; it copies only the missing memories",
     };

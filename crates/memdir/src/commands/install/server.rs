@@ -13,7 +13,7 @@ use crate::{
     },
     install::{self, FileOutcome, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions},
-    team_client::{self, TeamAccess, TeamClient},
+    team_client::{self, TRUST_CERTIFICATES, TeamAccess, TeamClient},
 };
 use memdir_core::{Clock as _, SystemClock, internal::base::shell::quote_posix};
 use std::{fs, os::unix::fs::PermissionsExt as _};
@@ -123,6 +123,7 @@ fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<V
             return Err(Failure::Negative { code: "refused", message, hint });
         }
         TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
+        TeamAccess::Untrusted(why) => vec![format!("cannot reach the server: {why}; {TRUST_CERTIFICATES}, then check with: memdir doctor")],
         TeamAccess::Unexpected(why) => vec![format!("{why}; check again later with: memdir doctor")],
         TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
     })
