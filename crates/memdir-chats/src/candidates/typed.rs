@@ -1,7 +1,10 @@
 //! What a person typed, in sentences: without quotes, code, pasted logs and slash commands. Pure.
 
 use memchr::memmem::Finder;
-use memdir_core::internal::base::{steps, text::truncate_bytes};
+use memdir_core::internal::{
+    base::{steps, text::truncate_bytes},
+    memory::lines::FenceScanner,
+};
 use std::sync::LazyLock;
 
 /// Bytes of a message that are looked at: more is pasted.
@@ -10,15 +13,11 @@ const MESSAGE_BYTES: usize = 16 << 10;
 /// Returns the sentences of a message, each with the mark that ends it.
 pub(super) fn sentences(message: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut is_code = false;
+    let mut fences = FenceScanner::default();
     for line in truncate_bytes(message, MESSAGE_BYTES).lines() {
         steps::count(line.len() + 1);
         let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            is_code = !is_code;
-            continue;
-        }
-        if is_code || line.is_empty() || line.starts_with(['>', '|', '/', '!', '$', '`', '<', '{', '}']) || is_pasted(line) {
+        if fences.is_code(line) || line.is_empty() || line.starts_with(['>', '|', '/', '!', '$', '`', '<', '{', '}']) || is_pasted(line) {
             continue;
         }
         split(line.trim_start_matches(['-', '*', '•', '#', ' ']), &mut found);

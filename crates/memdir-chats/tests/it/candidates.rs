@@ -289,6 +289,14 @@ fn text_of_assistants_and_tools_is_never_evidence() {
 }
 
 #[test]
+fn code_that_quotes_a_fence_is_not_what_a_person_typed() {
+    let pasted = "look at this:\n````md\n```sh\nRemember: the inner block is code.\n```\nRemember: this is still code.\n````\nthanks a lot";
+    let home = Home::new(&[(SESSION, &[user(1, pasted), assistant(2, TEXT)].concat())]);
+    home.sync();
+    assert_eq!(home.find().candidates, []);
+}
+
+#[test]
 fn a_time_limit_leaves_the_rest_for_the_next_call() {
     struct Late;
     impl Clock for Late {

@@ -14,6 +14,9 @@ use serde::Serialize;
 pub struct Repaired {
     /// The mount's prefix.
     pub prefix: String,
+    /// The entrypoint: `MEMORY.md`, or an existing `index.md`.
+    #[serde(skip)]
+    pub path: MemoryPath,
     /// Memories without a line. If `change` is set, the lines were added.
     pub missing: Vec<MemoryPath>,
     /// Lines whose memory does not exist. After a repair only the user's own, which are kept: the user decides.
@@ -40,7 +43,7 @@ pub(crate) fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<
     let mut done: Vec<Repaired> = Vec::new();
     let mut first_error = None;
     for mount in kept {
-        let mut out = Repaired::new(&mount.prefix);
+        let mut out = Repaired::new(&mount.prefix, mounts::entrypoint_path(&mount.prefix)?);
         if let Err(error) = one(store, context, &mut out, fix && mount.access == Access::ReadWrite) {
             // The error of one mount says that nothing was changed, which is true for that mount only.
             out.unreadable = Some(error.to_string());
@@ -55,9 +58,10 @@ pub(crate) fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<
 }
 
 impl Repaired {
-    fn new(prefix: &str) -> Self {
+    fn new(prefix: &str, path: MemoryPath) -> Self {
         Repaired {
             prefix: prefix.to_owned(),
+            path,
             missing: Vec::new(),
             dead: Vec::new(),
             removed: Vec::new(),
@@ -71,10 +75,14 @@ impl Repaired {
 
 fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> Result<()> {
     let prefix = &*out.prefix.clone();
-    if let Err(error) = mounts::entrypoint_file(store, prefix) {
+    match mounts::entrypoint_file(store, prefix) {
+        Ok(Some(stored)) => out.path = stored.path,
+        Ok(None) => {}
         // The entrypoint is a link or unreadable; the other mounts are still repaired.
-        out.unreadable = Some(error.to_string());
-        return Ok(());
+        Err(error) => {
+            out.unreadable = Some(error.to_string());
+            return Ok(());
+        }
     }
     out.missing = upkeep::unlisted(store, &context.entrypoint_cache, prefix)?;
     let has_outdated = || -> Result<bool> {

@@ -1,7 +1,7 @@
 //! Counts memories and bytes, mount by mount.
 
 use crate::{
-    base::error::Result,
+    base::{error::Result, path::MemoryPath},
     store::{Access, JournalSize, Source, Store, mounts},
 };
 use serde::Serialize;
@@ -37,6 +37,9 @@ pub struct MountStats {
     pub files: usize,
     /// Their size in bytes.
     pub bytes: u64,
+    /// Its entrypoint, if it has one.
+    #[serde(skip)]
+    pub entrypoint: Option<MemoryPath>,
     /// Number of lines of its entrypoint, of which at most 200 are loaded.
     pub entrypoint_lines: u64,
     /// Size of its entrypoint, of which at most 25,000 bytes are loaded.
@@ -58,7 +61,8 @@ pub(crate) fn stats(store: &dyn Store) -> Result<Stats> {
         };
         let entrypoint = mounts::entrypoint_file(store, &mount.prefix);
         let unreadable = usize::from(entrypoint.is_err());
-        let text = entrypoint.ok().flatten().map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
+        let entrypoint = entrypoint.ok().flatten();
+        let text = entrypoint.as_ref().map(|stored| String::from_utf8_lossy(&stored.bytes).into_owned());
         let loaded = text.as_deref().map(crate::entrypoint::load);
         if mount.source == Source::Inbox && memories().next().is_none() {
             continue;
@@ -70,6 +74,7 @@ pub(crate) fn stats(store: &dyn Store) -> Result<Stats> {
             source: mount.source,
             files: memories().count(),
             bytes: memories().map(|entry| entry.stamp.size).sum(),
+            entrypoint: entrypoint.map(|stored| stored.path),
             entrypoint_lines: loaded.as_ref().map_or(0, |loaded| loaded.line_count),
             entrypoint_bytes: loaded.as_ref().map_or(0, |loaded| loaded.byte_count),
             problems: walk.problems.len() + unreadable,

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 
 fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
     for one in &checked.entrypoints {
-        let file = if one.prefix.is_empty() { "MEMORY.md".to_owned() } else { format!("{}/MEMORY.md", one.prefix) };
+        let file = &one.path;
         if let Some(why) = &one.unreadable {
             printer.line(format!("{file}: {why}"))?;
             if let Some(change) = &one.change {

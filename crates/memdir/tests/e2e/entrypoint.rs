@@ -70,6 +70,9 @@ fn an_existing_fallback_entrypoint_is_used() {
     - [a](a.md) — A.
     <!-- /memdir -->
     ");
+    // Messages name the file that is used.
+    home.put("index.md", "# Index\n");
+    assert!(home.ok(&["entrypoint", "--repair"]).starts_with("index.md: added a.md\n"));
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn to_operation(store: &dyn Store, raw: &RawOperation, read: &HashMap<&MemoryPat
     let operation = DreamOperation {
         action,
         reason: DreamReason::Proposed,
-        why: secrets::redact(&ellipsis(raw.why.trim(), 400)).into_owned(),
+        why: ellipsis(&secrets::redact(raw.why.trim()), 400).into_owned(),
         confidence: 50,
         sources: Vec::new(),
         diff: String::new(),

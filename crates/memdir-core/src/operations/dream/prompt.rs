@@ -43,10 +43,12 @@ pub fn dream_prompt(store: &dyn Store, _context: &Context, request: &Dream<'_>) 
     let (mut pieces, mut left_out) = (Vec::new(), 0);
     let (mut body, mut read) = (String::new(), Vec::new());
     for file in &material.files {
-        let shown = text::truncate_bytes(file.memory.text(), limits::DREAM_SHOWN_BYTES);
-        let cut = if shown.len() < file.memory.text().len() { "\n[cut: do not update this memory]" } else { "" };
+        // Half a secret is not recognized as one, so the text is cut last.
+        let safe = secrets::redact(file.memory.text());
+        let shown = text::truncate_bytes(&safe, limits::DREAM_SHOWN_BYTES);
+        let cut = if shown.len() < safe.len() { "\n[cut: do not update this memory]" } else { "" };
         let source = format!("{}@{}, {}", file.name(), file.version.short(), file.day());
-        let framed = frame::framed(&source, "", &format!("{}{cut}", frame::neutral(&secrets::redact(shown))));
+        let framed = frame::framed(&source, "", &format!("{}{cut}", frame::neutral(shown)));
         if !body.is_empty() && body.len() + framed.len() > limits::DREAM_PIECE_BYTES {
             finish(&mut pieces, &mut body, &mut read);
         }

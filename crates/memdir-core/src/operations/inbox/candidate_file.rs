@@ -12,7 +12,10 @@ use crate::{
     memory::{self, Memory, compose_yaml, yaml_text},
     recall::when,
     secrets,
-    store::Stored,
+    store::{
+        Stored,
+        mounts::{LOGS_FOLDER, TESTS_FILE},
+    },
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -177,8 +180,8 @@ pub(super) fn relative_path(candidate: &Candidate) -> Option<MemoryPath> {
     let name = secrets::redact(&candidate.name);
     let usable = |name: &str| {
         let path = MemoryPath::parse(name.trim_end_matches(".md")).ok()?;
-        let is_reserved = matches!(path.parts().next(), Some(REJECTED | "logs")) || path.parts().any(|part| part.starts_with('.'));
-        (!is_reserved && path.as_str() != "memory.tests").then_some(path)
+        let is_reserved = matches!(path.parts().next(), Some(REJECTED | LOGS_FOLDER)) || path.parts().any(|part| part.starts_with('.'));
+        (!is_reserved && path.with_md().as_str() != TESTS_FILE).then_some(path)
     };
     let key: String = candidate.key.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
     let made = || format!("notes/{}-{key}", candidate.kind.as_str());

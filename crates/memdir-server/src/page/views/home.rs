@@ -149,7 +149,7 @@ fn counts(context: &ViewContext<'_>, stats: &Stats) -> Markup {
 fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
     let mut lines = Vec::new();
     for mount in stats.mounts.iter().filter(|mount| mount.entrypoint_lines > 0) {
-        let name = if mount.prefix.is_empty() { "MEMORY.md".to_owned() } else { format!("{}/MEMORY.md", mount.prefix) };
+        let Some(name) = &mount.entrypoint else { continue };
         lines.push(format!(
             "{name}: {} of {} lines, {} of {}",
             mount.entrypoint_lines,

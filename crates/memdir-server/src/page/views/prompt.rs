@@ -7,7 +7,10 @@ use crate::page::{
 };
 use axum::http::StatusCode;
 use maud::html;
-use memdir_core::{Result, internal::recall::tokens};
+use memdir_core::{
+    Result,
+    internal::{memory::lines::FenceScanner, recall::tokens},
+};
 
 /// A part of the section: a heading with the lines below it.
 struct PromptPart<'a> {
@@ -45,9 +48,9 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
 
 fn parts(text: &str) -> Vec<PromptPart<'_>> {
     let mut parts: Vec<PromptPart<'_>> = Vec::new();
-    let mut is_code = false;
+    let mut fences = FenceScanner::default();
     for line in text.lines() {
-        is_code ^= line.trim_start().starts_with("```");
+        let is_code = fences.is_code(line);
         let title = line.trim_start_matches('#').trim();
         if (line.starts_with('#') && !is_code) || parts.is_empty() {
             parts.push(PromptPart { title: if title.is_empty() { "Beginning" } else { title }, lines: Vec::new() });
