@@ -32,7 +32,7 @@ pub(crate) struct Global {
     /// Print output and errors as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Name recorded in the history [env: USER, LOGNAME] [default: cli]
+    /// Name to record in the history as the author of changes [env: USER, LOGNAME] [default: cli]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// Directory for memories, journals and settings [env: MEMDIR_HOME] [default: ~/.memdir]
@@ -41,13 +41,13 @@ pub(crate) struct Global {
     /// Project id [env: MEMDIR_PROJECT] [default: from the current directory]
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     pub(crate) project: Option<String>,
-    /// Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
+    /// Also use this agent's memory, under agent/NAME [env: MEMDIR_AGENT]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Scope of the agent's memory: user, project or local
+    /// Scope of the memory of --agent: user (all projects), project (shared in the repository) or local (this project, on this machine)
     #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
     pub(crate) agent_scope: AgentScope,
-    /// Access only memories under these prefixes, separated by commas
+    /// Access only memories under these name prefixes, such as team or notes, separated by commas
     #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
@@ -140,7 +140,7 @@ pub(crate) enum Command {
     Help(Help),
 }
 
-/// Create a memory directory with an entrypoint
+/// Create a memory directory with an entrypoint (MEMORY.md)
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -153,7 +153,7 @@ pub(crate) struct Init {
     pub(crate) team: bool,
 }
 
-/// Print the entrypoint, or memories by name
+/// Print the entrypoint (MEMORY.md), or memories by name
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -161,7 +161,7 @@ Examples:
   memdir read notes/deploy
   memdir read notes/deploy --lines 42-56")]
 pub(crate) struct Read {
-    /// Names of the memories to print; the suffix `.md` is optional [default: the entrypoint]
+    /// Names of the memories to print; the suffix `.md` is optional [default: the entrypoint, MEMORY.md]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Lines to print, such as 42-56, 42- or 42
@@ -207,7 +207,7 @@ pub(crate) struct Search {
     /// Search only memories and conversations dated (or, without a date, changed) on or after this date, such as 2026-01-31
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
-    /// Rank older dated logs lower: half the score after 30 days
+    /// Rank older daily logs lower: their score halves every 30 days
     #[arg(long)]
     pub(crate) decay: bool,
     /// File of queries to run, one JSON object with `id` and `query` per line (`-` for standard input)
@@ -227,7 +227,7 @@ pub(crate) struct Search {
 /// The source of search results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchSource {
-    /// All sources
+    /// All sources except the inbox
     All,
     /// Memories
     Memory,
@@ -235,7 +235,7 @@ pub(crate) enum SearchSource {
     Chat,
     /// Other configured directories
     Custom,
-    /// Candidates in the inbox
+    /// Proposed memories in the inbox
     Inbox,
 }
 
@@ -314,6 +314,8 @@ pub(crate) struct List {
 /// Create, replace or append to a memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+A rule with the strength ask or deny holds until you accept it with `memdir rules accept NAME`.
+
 Examples:
   memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project
   memdir write notes/deploy --append 'Except in December.'
@@ -339,25 +341,25 @@ pub(crate) struct Write {
     /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Title in the frontmatter and the entrypoint
+    /// Title in the frontmatter and the entrypoint (MEMORY.md)
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
-    /// One-line description in the frontmatter and the entrypoint
+    /// One-line description in the frontmatter and the entrypoint (MEMORY.md)
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search phrase that should find the memory; replaces existing cues ('' removes them); may be repeated
+    /// Search phrase (cue) that should find the memory; replaces existing cues ('' removes them); may be repeated
     #[arg(long = "cue", value_name = "TEXT")]
     pub(crate) cues: Vec<String>,
-    /// Make the memory a rule for commands that match GLOB; replaces existing tripwires; may be repeated
+    /// Make the memory a rule for agents' commands that match GLOB; replaces existing conditions; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_command: Vec<String>,
-    /// Make the memory a rule for actions on files that match GLOB; replaces existing tripwires; may be repeated
+    /// Make the memory a rule for agents' actions on files that match GLOB; replaces existing conditions; may be repeated
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_path: Vec<String>,
-    /// Strength of the rule: tell, hold, ask or deny [default: hold for commands, otherwise tell]
+    /// What the rule does to a matching action: tell (run it and show the rule), hold (stop the first one and show the rule), ask (let you decide) or deny [default: hold for commands, otherwise tell]
     #[arg(long, value_name = "STRENGTH", requires = "when")]
     pub(crate) strength: Option<String>,
     /// Recall the memory for every message, before others
@@ -368,7 +370,7 @@ pub(crate) struct Write {
     pub(crate) allow_secret: Vec<String>,
 }
 
-/// List memories without cues, or set the cues of many memories in one change
+/// List memories without cues (search phrases), or set the cues of many memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Cues are phrases that should find a memory: other wordings, the task, the command, the error. A
@@ -386,7 +388,7 @@ pub(crate) struct Cues {
     /// Set cues from this file, in JSON or JSON Lines (`-` for standard input)
     #[arg(long, value_name = "FILE", group = "action")]
     pub(crate) from: Option<PathBuf>,
-    /// List proposed cues: agents' searches that found nothing just before the memory was read
+    /// List proposed cues: agents' searches that found nothing, each with the memory that the agent read next
     #[arg(long, group = "action")]
     pub(crate) proposed: bool,
     /// Accept the proposed cues of this memory (`all` for every memory)
@@ -445,7 +447,7 @@ pub(crate) struct Edit {
 /// Rename memories and update the references to them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A name that ends with `/` is a topic. All memories are renamed in one change, or none.
+A name that ends with `/` is a topic. Either all memories are renamed, in one change, or none are.
 
 Examples:
   memdir rename notes/deploy howto/deploy
@@ -571,7 +573,7 @@ pub(crate) struct Restore {
     pub(crate) version: String,
 }
 
-/// Check that the entrypoint lists every memory
+/// Check that the entrypoint (MEMORY.md) lists every memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -606,16 +608,16 @@ pub(crate) struct Log {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without options, looks for duplicates, contradictions, outdated facts, relative
-dates, overlong and empty memories, a full entrypoint and facts in daily logs,
-and keeps the proposals as one Markdown file. Nothing is changed before that
+dates, overlong and empty memories, a full entrypoint (MEMORY.md) and facts in
+daily logs, and keeps the proposals as one Markdown file. Nothing is changed before that
 file is applied. No language model is used.
 
 Examples:
   memdir dream
   memdir dream --apply latest
   memdir dream --status
-  memdir dream --logs                    plan only the distillation of past days' logs into memories
-  memdir dream --with claude             show what would be sent to Claude Code, and its size
+  memdir dream --logs                    plan only how to turn past days' logs into memories
+  memdir dream --with claude             show the command that would run, and the prompt size
   memdir dream --with claude --yes       let its model propose operations, as a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
 #[command(group(clap::ArgGroup::new("dream_action")))]
@@ -626,13 +628,13 @@ pub(crate) struct Dream {
     /// With --apply: maximum percentage of memories and bytes that a plan may change; small plans have no limit [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
-    /// Plan only the distillation of past days' logs into memories
+    /// Plan only how to turn past days' logs into memories
     #[arg(long, conflicts_with = "dream_action")]
     pub(crate) logs: bool,
     /// Show the saved plans, which of them were applied, and when the next automatic plan is due
     #[arg(long, group = "dream_action")]
     pub(crate) status: bool,
-    /// Print the instructions and memories to send to a model; if there are several pieces, list them
+    /// Print the instructions and memories to send to a model; if they are split into several pieces, list the pieces
     #[arg(long, group = "dream_action")]
     pub(crate) prompt: bool,
     /// With --prompt: number of the piece to print
@@ -694,7 +696,7 @@ Examples:
   memdir check --diff origin/main..HEAD
   memdir check --diff origin/main..HEAD --format markdown > comment.md")]
 pub(crate) struct Check {
-    /// Add missing entrypoint lines, and remove lines for files that do not exist
+    /// Add missing lines to the entrypoint (MEMORY.md), and remove lines for files that do not exist
     #[arg(long)]
     pub(crate) fix: bool,
     /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
@@ -778,8 +780,8 @@ pub(crate) struct Recall {
 /// Replay past conversations against the current memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows what would be recalled for each of your messages, and which rules would
-fire at each tool call. Reads archived conversations (`memdir chats on`),
+Shows what would be recalled for each of your messages, and which rules each
+tool call would trigger. Reads archived conversations (`memdir chats on`),
 changes nothing, and gives the same result for the same conversations and
 memories.
 
@@ -802,9 +804,14 @@ pub(crate) struct Replay {
 /// List the rules (`when:`) in memories, and accept or reject them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A rule tells, holds, asks or denies (`strength:`). Rules that ask or deny hold
-until you accept their text. A rule that you reject has no effect. If the text
-changes, the decision no longer applies.
+The strength of a rule (`strength:`) says what happens to a matching action:
+  tell  it runs, and the agent reads the rule with the result
+  hold  the first one in a conversation does not run, and the agent reads the rule instead
+  ask   you decide whether it runs
+  deny  it does not run
+
+`ask` and `deny` act like `hold` until you accept the rule's text. A rule that
+you reject has no effect. If the text changes, the decision no longer applies.
 
 Examples:
   memdir rules
@@ -822,7 +829,7 @@ pub(crate) enum RulesWhat {
 Examples:
   memdir rules list --json")]
     List,
-    /// Accept the current text of a rule, so that it can ask or deny
+    /// Accept the current text of a rule, so that it takes effect with its full strength
     #[command(after_help = "\
 Examples:
   memdir rules accept rules/push")]
@@ -858,36 +865,36 @@ Examples:
 pub(crate) struct Inbox {
     #[command(subcommand)]
     pub(crate) what: Option<InboxWhat>,
-    /// Include rejected candidates
+    /// Also list rejected candidates (proposed memories)
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum InboxWhat {
-    /// Show a candidate with its evidence
+    /// Show a proposed memory with its evidence
     #[command(after_help = "\
 Examples:
   memdir inbox show feedback/no-force-push")]
     Show(InboxShow),
-    /// Save candidates as memories, or apply the changes that they propose
+    /// Save proposed memories, or apply proposed changes to existing ones
     #[command(after_help = "\
 Examples:
   memdir inbox accept feedback/no-force-push
   memdir inbox accept feedback/no-force-push --as rules/push --edit")]
     Accept(InboxAccept),
-    /// Add a candidate's text to an existing memory
+    /// Add the text of a proposed memory to an existing one
     #[command(after_help = "\
 Examples:
   memdir inbox merge feedback/no-force-push rules/git")]
     Merge(InboxMerge),
-    /// Reject candidates; they are never proposed again
+    /// Reject proposed memories; they are never proposed again
     #[command(after_help = "\
 Examples:
   memdir inbox reject feedback/no-force-push
   memdir inbox reject --all")]
     Reject(InboxReject),
-    /// Review the candidates one by one with single-key commands
+    /// Review the proposed memories one by one with single-key commands
     #[command(after_help = "\
 Examples:
   memdir inbox review")]
@@ -896,13 +903,13 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InboxShow {
-    /// Name of the candidate, with or without `inbox/`
+    /// Name of the proposed memory, with or without `inbox/`
     pub(crate) candidate: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InboxAccept {
-    /// Names of the candidates, with or without `inbox/`
+    /// Names of the proposed memories, with or without `inbox/`
     #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
     pub(crate) candidates: Vec<String>,
     /// Name for the memory [default: the proposed name]
@@ -911,14 +918,14 @@ pub(crate) struct InboxAccept {
     /// Open the new memory in the editor
     #[arg(long, conflicts_with = "all")]
     pub(crate) edit: bool,
-    /// Accept every candidate that proposes a new memory
+    /// Accept all proposed memories, but not proposed changes to existing ones
     #[arg(long, conflicts_with = "candidates")]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InboxMerge {
-    /// Name of the candidate, with or without `inbox/`
+    /// Name of the proposed memory, with or without `inbox/`
     pub(crate) candidate: String,
     /// Name of the memory to add the text to
     #[arg(value_name = "INTO")]
@@ -927,10 +934,10 @@ pub(crate) struct InboxMerge {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InboxReject {
-    /// Names of the candidates, with or without `inbox/`
+    /// Names of the proposed memories, with or without `inbox/`
     #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
     pub(crate) candidates: Vec<String>,
-    /// Reject every candidate
+    /// Reject everything in the inbox
     #[arg(long, conflicts_with = "candidates")]
     pub(crate) all: bool,
 }
@@ -946,10 +953,10 @@ pub(crate) struct Prompt {
     /// Kind of prompt [default: log if the setting `log` is on, otherwise team if there is a team memory, otherwise individual]
     #[arg(value_enum)]
     pub(crate) mode: Option<PromptMode>,
-    /// Omit the text of the entrypoint, for hosts that load it themselves
+    /// Omit the text of the entrypoint (MEMORY.md), for agent programs that load it themselves
     #[arg(long)]
     pub(crate) no_entrypoint: bool,
-    /// Omit the entrypoint and the instructions about it
+    /// Omit the entrypoint (MEMORY.md) and the instructions about it
     #[arg(long)]
     pub(crate) no_index: bool,
     /// Heading of the section
@@ -961,7 +968,7 @@ pub(crate) struct Prompt {
     /// Search tool to describe
     #[arg(long, value_enum, default_value_t = SearchWith::Memdir)]
     pub(crate) search: SearchWith,
-    /// Host's transcript directory, for `--search grep` and `--search shell`
+    /// Directory of the agent program's transcripts, for `--search grep` and `--search shell`
     #[arg(long, value_name = "PATH")]
     pub(crate) transcripts: Option<PathBuf>,
 }
@@ -984,13 +991,13 @@ pub(crate) enum PromptMode {
 pub(crate) enum SearchWith {
     /// memdir search
     Memdir,
-    /// The host's Grep tool
+    /// The agent program's Grep tool
     Grep,
     /// grep in a shell
     Shell,
 }
 
-/// Show which mounts are used in this directory, and why
+/// Show which memory directories are used here, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -998,7 +1005,7 @@ Examples:
   memdir where --json")]
 pub(crate) struct Where {}
 
-/// Show the mounts, the number of memories and the last change
+/// Show the memory directories, the number of memories in each, and the last change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The same as `memdir` without a command.

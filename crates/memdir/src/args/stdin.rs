@@ -22,7 +22,7 @@ pub(crate) fn read_texts(args: &mut Args) -> Result<(), Failure> {
     }
     if count == 1 && io::stdin().is_terminal() {
         // If this cannot be printed, the user can still type the text.
-        let _ = writeln!(anstream::stderr(), "note: reading the text from the terminal; end it with Ctrl-D on a new line");
+        let _ = writeln!(anstream::stderr(), "note: reading from the terminal; end the input with Ctrl-D on a new line");
     }
     if let Some(text) = text {
         *text = typed(lossy)?;

@@ -12,7 +12,7 @@ fn help_lists_every_command_and_exit_status() {
 
     Common commands:
       write        Create, replace or append to a memory [alias: add]
-      read         Print the entrypoint, or memories by name [aliases: cat, show]
+      read         Print the entrypoint (MEMORY.md), or memories by name [aliases: cat, show]
       list         List memories [alias: ls]
       search       Search memories by words and by meaning
       edit         Edit a memory in your editor, or replace text in it
@@ -23,7 +23,7 @@ fn help_lists_every_command_and_exit_status() {
       resume       Find a past conversation and print the command that resumes it
 
     Memories:
-      init         Create a memory directory with an entrypoint
+      init         Create a memory directory with an entrypoint (MEMORY.md)
       get          Print lines from a memory
       path         Print the path of a memory's file
       log          Append an entry to today's log
@@ -37,7 +37,7 @@ fn help_lists_every_command_and_exit_status() {
       replay       Replay past conversations against the current memory
       inbox        List proposed memories with their evidence, and accept, merge or reject them
       rules        List the rules (`when:`) in memories, and accept or reject them
-      cues         List memories without cues, or set the cues of many memories in one change
+      cues         List memories without cues (search phrases), or set the cues of many memories
       prompt       Print the memory section of a system prompt
       chats        List, import and export past conversations with agents
 
@@ -54,8 +54,8 @@ fn help_lists_every_command_and_exit_status() {
       adopt        Mount other programs' memories in place
 
     Maintenance:
-      where        Show which mounts are used in this directory, and why
-      status       Show the mounts, the number of memories and the last change
+      where        Show which memory directories are used here, and why
+      status       Show the memory directories, the number of memories in each, and the last change
       projects     List projects; adopt, merge or rename their memories
       config       Show the settings with their origins, or change them
       stats        Show statistics about memories, the index and the journal
@@ -63,7 +63,7 @@ fn help_lists_every_command_and_exit_status() {
       dream        Tidy the memory with a plan that you can review, edit, apply and undo as a whole
       verify       Check the references in a memory and mark it as verified today
       test         Run the memory tests in memory.tests.md
-      entrypoint   Check that the entrypoint lists every memory
+      entrypoint   Check that the entrypoint (MEMORY.md) lists every memory
       index        Update the search index
       watch        Keep the search index up to date until interrupted
 
@@ -85,19 +85,19 @@ fn help_lists_every_command_and_exit_status() {
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
           --json                 Print output and errors as JSON
-          --actor <NAME>         Name recorded in the history [env: USER, LOGNAME] [default: cli]
+          --actor <NAME>         Name to record in the history as the author of changes [env: USER, LOGNAME] [default: cli]
           --home <PATH>          Directory for memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
           --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
-          --agent <NAME>         Also mount this agent's memory as agent/NAME [env: MEMDIR_AGENT]
-          --agent-scope <SCOPE>  Scope of the agent's memory: user, project or local [default: user]
-          --only <PREFIX>        Access only memories under these prefixes, separated by commas
+          --agent <NAME>         Also use this agent's memory, under agent/NAME [env: MEMDIR_AGENT]
+          --agent-scope <SCOPE>  Scope of the memory of --agent: user (all projects), project (shared in the repository) or local (this project, on this machine) [default: user]
+          --only <PREFIX>        Access only memories under these name prefixes, such as team or notes, separated by commas
       -h, --help                 Print help
       -V, --version              Print version
 
     Standard input:
       A text or file given as `-` is read from standard input, at most once per command. The final
-      newline of a text is removed, except in `memdir write`; files are read unchanged.
+      newline of a text is removed, except for TEXT in `memdir write`; files are read unchanged.
 
     Exit status:
       0  success

@@ -82,5 +82,5 @@ fn a_terminal_says_what_to_type() {
     let (seen, code) = answered(home.command(&["write", "a", "-"]).env("TERM", "xterm").env("NO_COLOR", "1"), "Typed.\n\u{4}");
     assert_eq!(code, 0, "{seen}");
     assert_eq!(home.text("a.md"), "Typed.\n");
-    assert!(seen.contains("note: reading the text from the terminal; end it with Ctrl-D on a new line"), "{seen}");
+    assert!(seen.contains("note: reading from the terminal; end the input with Ctrl-D on a new line"), "{seen}");
 }
