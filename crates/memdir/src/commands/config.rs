@@ -216,10 +216,19 @@ fn setting(key: &str) -> Result<&'static Key, Failure> {
         };
         return Err(Failure::Usage { message: format!("unknown setting {key:?}"), hint });
     };
-    if known.kind == config::TABLE || known.kind == config::LIST_OF_TABLES || known.is_in_list() {
+    if known.kind == config::TABLE {
+        let first = KEYS.iter().find(|other| other.name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')));
         return Err(Failure::Usage {
-            message: format!("{key:?} cannot be changed on the command line"),
-            hint: "edit the settings file with: memdir config edit".into(),
+            message: format!("{key:?} is a group of settings"),
+            hint: first.map_or_else(String::new, |first| format!("use the name of one setting, such as {}", first.name)),
+        });
+    }
+    if known.kind == config::LIST_OF_TABLES || known.is_in_list() {
+        let is_token = key == "tokens" || key.starts_with("tokens.");
+        let hint = if is_token { "manage tokens with: memdir token" } else { "edit the settings file with: memdir config edit" };
+        return Err(Failure::Usage {
+            message: format!("{key:?} cannot be changed with `memdir config set` or `unset`"),
+            hint: hint.into(),
         });
     }
     Ok(known)
@@ -239,7 +248,7 @@ fn typed_value(key: &Key, values: &[String]) -> Result<Value, Failure> {
 }
 
 fn invalid(key: &Key, why: &str) -> Failure {
-    let kind = key.kind.replace('`', "");
+    let kind = if key.kind == "boolean" { "true or false".to_owned() } else { key.kind.replace('`', "") };
     Failure::Usage { message: format!("invalid value for {}: {why}", key.name), hint: format!("{} takes: {kind}", key.name) }
 }
 

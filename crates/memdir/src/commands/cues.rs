@@ -108,7 +108,7 @@ fn choose(pending: Vec<CueProposal>, wanted: &str) -> Result<Vec<CueProposal>, F
     let chosen: Vec<CueProposal> = pending.into_iter().filter(|proposal| is_wanted(proposal, wanted)).collect();
     if chosen.is_empty() {
         let (message, hint) = match wanted {
-            ALL => ("no proposed cues".to_owned(), "set cues yourself with: memdir cues --from FILE"),
+            ALL => ("no proposed cues".to_owned(), ""),
             name => (format!("no proposed cues for {name:?}"), "list the proposed cues with: memdir cues --proposed"),
         };
         return Err(Failure::Usage { message, hint: hint.into() });

@@ -15,7 +15,7 @@ use std::{io, sync::Arc};
 /// The steps: an explanation, and the arguments of the command that is run.
 const STEPS: &[(&str, &[&str])] = &[
     (
-        "A memory is a Markdown file. Writing it also adds a line to the entrypoint.",
+        "A memory is a Markdown file. Writing it also adds a line to MEMORY.md, the entrypoint.",
         &["write", "notes/deploy", "Deploy on Tuesdays, never on Fridays.", "--type", "project", "--description", "When we deploy"],
     ),
     ("Append to a memory; concurrent writes are safe.", &["write", "notes/deploy", "--append", "Except in December."]),

@@ -91,9 +91,9 @@ fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFind
     let names = |rules: &[&Rule]| rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join(", ");
     let mut seen = Vec::new();
     if !by_default.is_empty() {
-        let hold = super::counted(by_default.len() as u64, "rule holds", "rules hold");
-        let what = "the first matching command of a conversation by default (to only show a rule, set `strength: tell` in it)";
-        seen.push(format!("{hold} {what}: {}", names(&by_default)));
+        let stop = super::counted(by_default.len() as u64, "rule stops", "rules stop");
+        let what = "the first matching command of each conversation by default (to only show a rule, set `strength: tell` in it)";
+        seen.push(format!("{stop} {what}: {}", names(&by_default)));
     }
     if !chosen.is_empty() {
         let have = super::counted(chosen.len() as u64, "rule has", "rules have");
@@ -276,7 +276,7 @@ impl Checkup<'_> {
                 return DoctorFinding::note(memory.title, seen, format!("import the directory with: memdir import {}", quote_posix(&dir)));
             }
             let seen = format!("{memories} in {dir}; {} has no setting that turns this memory off", host.title);
-            DoctorFinding::note(memory.title, seen, format!("mount it with: memdir adopt {}", memory.name))
+            DoctorFinding::note(memory.title, seen, format!("use it in memdir too with: memdir adopt {}", memory.name))
         }));
         findings
     }

@@ -238,7 +238,11 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
     };
     let out_of_range = || Failure::Usage {
         message: format!("piece {number} does not exist; the prompt has {}", counted(total as u64, "piece", "pieces")),
-        hint: if total == 1 { "omit --piece".into() } else { "list the pieces with: memdir dream --prompt".into() },
+        hint: match total {
+            0 => String::new(),
+            1 => "omit --piece".into(),
+            _ => "list the pieces with: memdir dream --prompt".into(),
+        },
     };
     let chosen = number.checked_sub(1).filter(|at| *at < total).ok_or_else(out_of_range)?;
     prompt.pieces = vec![prompt.pieces.swap_remove(chosen)];
@@ -260,7 +264,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
         printer.note(format!("{} not fit into the prompt", counted(prompt.left_out as u64, "memory does", "memories do")));
     }
     match prompt.pieces.is_empty() {
-        true => printer.line("no memories")?,
+        true => printer.line("nothing to tidy")?,
         false => printer.note("print a piece with: memdir dream --prompt --piece N"),
     }
     Ok(())

@@ -87,8 +87,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
         });
     }
     let words = args.words.join(" ");
-    let hint = Some("pass the exact words to forget: memdir forget WORDS");
-    let phrase = Phrase::parse(&words).map_err(|error| Failure::Core { error, hint })?;
+    let phrase = Phrase::parse(&words)?;
     let places = ForgetPlaces::open(settings, scope)?;
     let found = places.find(&phrase)?;
     if found.is_empty() {
@@ -191,7 +190,7 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
         }
     }
     if found.versions > 0 {
-        lines.push(format!("history  {}", counted(found.versions as u64, "version or name", "versions or names")));
+        lines.push(format!("history  {}", counted(found.versions as u64, "entry", "entries")));
     }
     for chat in &found.chats {
         lines.push(format!("conversation {}  {}", chat.name, counted(chat.turns, "turn", "turns")));
@@ -240,7 +239,7 @@ fn summary(receipt: &Receipt) -> String {
     let parts = [
         (receipt.redacted as u64, "memory file redacted", "memory files redacted"),
         (receipt.removed as u64, "memory removed", "memories removed"),
-        (receipt.versions as u64, "version or name removed", "versions or names removed"),
+        (receipt.versions as u64, "history entry removed", "history entries removed"),
         (receipt.turns, "turn removed", "turns removed"),
         (receipt.chats as u64, "conversation removed", "conversations removed"),
         (receipt.state_files as u64, "other file changed or removed", "other files changed or removed"),

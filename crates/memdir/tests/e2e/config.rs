@@ -827,7 +827,7 @@ fn an_invalid_key_or_value_changes_nothing() {
     assert_snapshot!(home.run(&["config", "set", "team", "yes"]), @r#"
     -- stderr
     error: invalid value for team: "yes"
-    hint: team takes: boolean
+    hint: team takes: true or false
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["config", "set", "worktrees", "seperate"]), @"
@@ -865,14 +865,14 @@ fn an_invalid_key_or_value_changes_nothing() {
     ");
     assert_snapshot!(home.run(&["config", "set", "mounts.path", "x"]), @r#"
     -- stderr
-    error: "mounts.path" cannot be changed on the command line
+    error: "mounts.path" cannot be changed with `memdir config set` or `unset`
     hint: edit the settings file with: memdir config edit
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["config", "set", "chats", "x"]), @r#"
     -- stderr
-    error: "chats" cannot be changed on the command line
-    hint: edit the settings file with: memdir config edit
+    error: "chats" is a group of settings
+    hint: use the name of one setting, such as chats.on
     -- exit 2
     "#);
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), before);

@@ -349,7 +349,7 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     );
     // Each of them may fail, too.
     for (host, script, why) in [
-        ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex ended with status 1: stream error: no credit"),
+        ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex exited with status 1: stream error: no credit"),
         ("codex", "echo 'I would archive the empty note.'", "expected JSON such as"),
         ("gemini", "echo '{\"response\":\"no\"}'", "expected JSON such as"),
     ] {
@@ -399,7 +399,7 @@ fn a_model_that_misbehaves_changes_nothing() {
         ("hangs", "sleep 600", "claude did not answer within 1 s and was stopped"),
         // Its own stop hook holds the output open after it ended.
         ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
-        ("fails", "echo 'out of credit' >&2; exit 1", "claude ended with status 1: out of credit"),
+        ("fails", "echo 'out of credit' >&2; exit 1", "claude exited with status 1: out of credit"),
         ("prints prose", "echo 'I archived everything for you.'", "operations: expected JSON such as"),
         ("prints garbage", "head -c 100000 /dev/urandom", "the model's answer is not valid UTF-8"),
         ("prints nothing", "true", "operations: expected JSON such as"),

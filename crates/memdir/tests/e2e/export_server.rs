@@ -119,7 +119,7 @@ fn nothing_is_sent_if_one_memory_has_a_secret() {
     insta::assert_snapshot!(shown, @"
     -- stderr
     error: nothing was sent: found 1 secret: notes/key:2 (github-token)
-    hint: remove secrets from the memories, or allow them with the setting `secrets.allow`
+    hint: remove the secrets from the memories, or allow them with the setting `secrets.allow` (patterns) or `secrets.allow_rules` (rule names)
     -- exit 3
     ");
     assert!(!team.on_server("notes/a").contains("Harmless"));
@@ -132,7 +132,7 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     assert!(team.on_server("team/rule").contains("not found"));
     call_text(&team.web, &team.ada, &[], "memory_write", json!({ "path": "team/rule", "content": "Be kind." }));
     insta::assert_snapshot!(team.export(&team.laptop, &["--from-server", "URL"]), @"
-    failed: team/rule: no mount on this machine has the prefix team/
+    failed: team/rule: no directory is mounted as team/ on this machine
     copied 0 memories from [URL] to this machine (0 unchanged, 0 conflicts, 1 failed)
     -- exit 3
     ");

@@ -85,7 +85,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
       4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
     [HOME]/home/projects/other-[HASH]/visit.md  1 line
       1: On the way to Maple Street 12 there is a bakery.
-    history  13 versions or names
+    history  13 entries
     conversation claude-code/1af7fc5e-8455  1 turn
       I live in maple street 12.
     [HOME]/home/cues/x.jsonl
@@ -126,7 +126,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
       4: - [visit](visit.md) — On the way to Maple Street 12 there is a bakery.
     [HOME]/home/projects/other-[HASH]/visit.md  1 line
       1: On the way to Maple Street 12 there is a bakery.
-    history  13 versions or names
+    history  13 entries
     conversation claude-code/1af7fc5e-8455  1 turn
       I live in maple street 12.
     [HOME]/home/cues/x.jsonl
@@ -134,7 +134,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/inbox/a.json
     [HOME]/home/plans/plan.md
     search indexes, vectors and caches  all files; rebuilt when needed
-    forgot: 8 memory files redacted, 13 versions or names removed, 1 turn removed, 4 other files changed or removed
+    forgot: 8 memory files redacted, 13 history entries removed, 1 turn removed, 4 other files changed or removed
     verified: the words are gone (read [N] files again, ran 2 searches)
     receipt: [HOME]/home/forgotten/[TIME].json
     -- stderr
@@ -199,7 +199,6 @@ fn too_few_letters_and_read_only_memories_are_explained() {
     assert_snapshot!(home.run(&["forget", "--yes", "a"]), @"
     -- stderr
     error: invalid words: at least 3 letters or digits are required, because fewer would match nearly every text
-    hint: pass the exact words to forget: memdir forget WORDS
     -- exit 2
     ");
     assert_snapshot!(home.run(&["forget", "--yes", "nowhere to be found"]), @"
@@ -450,7 +449,7 @@ fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let phrase = Phrase::parse("wombatlemur").unwrap();
     assert!(!files_with(&home.path("home"), &phrase).is_empty());
     let forgot = home.run_bare(&["chats", "forget", "1af7"]);
-    assert!(forgot.contains("forgot 1 candidate that quoted no other conversations"), "{forgot}");
+    assert!(forgot.contains("forgot 1 candidate in the inbox that quoted only these conversations"), "{forgot}");
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
     // The key of a planted candidate is its name; a real one is a hash.
     let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());

@@ -416,7 +416,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     let (_, private) = shown.split_once("  note Gemini CLI's private memory").unwrap_or_else(|| panic!("{shown}"));
     assert_snapshot!(private, @"
     for this project: 1 memory in [HOME]/.gemini/tmp/work/memory; Gemini CLI has no setting that turns this memory off
-         mount it with: memdir adopt gemini
+         use it in memdir too with: memdir adopt gemini
     ");
     let installed = files(&home);
     assert_eq!(home.bare(&["install", "codex", "--auto-memory", "replace"]).output().unwrap().status.code(), Some(0));

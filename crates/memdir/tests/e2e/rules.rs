@@ -672,7 +672,7 @@ fn the_doctor_names_the_rules_that_hold() {
     write(&home, "sql", "---\nwhen: {path: '*.sql'}\n---\nMigrations are reviewed.\n");
     let report = home.run_bare(&["doctor"]);
     let line = report.lines().find(|line| line.contains(" rules: ")).unwrap_or(&report);
-    assert_snapshot!(line, @"  ok  rules: 1 rule holds the first matching command of a conversation by default (to only show a rule, set `strength: tell` in it): push; 1 rule has an explicit strength: tag; list all rules with: memdir rules");
+    assert_snapshot!(line, @"  ok  rules: 1 rule stops the first matching command of each conversation by default (to only show a rule, set `strength: tell` in it): push; 1 rule has an explicit strength: tag; list all rules with: memdir rules");
 }
 
 /// Runs opencode's plugin as opencode does: the first command fails with the rule, the second has it in its result.

@@ -38,7 +38,8 @@ pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput
         Some(lines) => {
             let count = text.lines().count() as u64;
             if lines.first > count {
-                let why = format!("line {} is past the end of the conversation, which has {}", lines.first, super::counted(count, "line"));
+                let whole = if part.is_some() { "part" } else { "conversation" };
+                let why = format!("line {} is past the end of the {whole}, which has {}", lines.first, super::counted(count, "line"));
                 return Err(Error::bad_input("lines", why).into());
             }
             lines.slice(&text).to_owned()

@@ -112,7 +112,7 @@ fn times(count: usize) -> String {
 
 fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Result<()> {
     if announced.pieces == 0 {
-        return printer.line("nothing to send: no memories to tidy");
+        return printer.line("nothing was sent: there is nothing to tidy");
     }
     printer.line(format!("would run this command {} with about {} tokens in total:", times(announced.pieces), announced.tokens))?;
     printer.line(format!("  {}", announced.command))?;
@@ -197,7 +197,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
         _ => {
             let stderr = String::from_utf8_lossy(&stderr).into_owned();
             let said = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
-            let ended = status.map_or("was ended by a signal".to_owned(), |code| format!("ended with status {code}"));
+            let ended = status.map_or("was killed by a signal".to_owned(), |code| format!("exited with status {code}"));
             Err(format!("{program} {ended}: {}", memdir_core::internal::base::text::ellipsis(said, 200)))
         }
     }
@@ -208,7 +208,7 @@ type Output = (Option<i32>, Vec<u8>, Vec<u8>);
 fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, String> {
     let watch = Stopwatch::start();
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
-        return Err("cannot be connected to: its standard input or output is not open".into());
+        return Err("has no open standard input or output".into());
     };
     let prompt = prompt.to_owned();
     // A program that does not read its input must not block us; the thread ends with its streams.

@@ -126,7 +126,7 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
             }
         };
         if let Some(prefix) = missing_mount(memdir, &path) {
-            transfer.fail(name, format!("no mount on this machine has the prefix {prefix}/"));
+            transfer.fail(name, format!("no directory is mounted as {prefix}/ on this machine"));
             continue;
         }
         match memdir.store().get(&path)? {
@@ -180,7 +180,7 @@ fn check_secrets(memdir: &Memdir, memories: &[LocalMemory]) -> Result<(), Failur
     }
     Err(Failure::Settings {
         message: format!("nothing was sent: found {}: {}", counted(found.len() as u64, "secret", "secrets"), found.join(", ")),
-        hint: "remove secrets from the memories, or allow them with the setting `secrets.allow`".into(),
+        hint: "remove the secrets from the memories, or allow them with the setting `secrets.allow` (patterns) or `secrets.allow_rules` (rule names)".into(),
     })
 }
 

@@ -72,12 +72,12 @@ impl FoundPlaces {
             })
         });
         let mut all: Vec<String> = memories.collect();
-        let recorded = || counted(self.versions as u64, "version or name", "versions or names");
+        let recorded = || counted(self.versions as u64, "entry", "entries");
         all.extend((self.versions > 0).then(|| format!("{} in the history", recorded())));
         all.extend(self.chats.iter().map(|chat| format!("conversation {}", chat.name)));
         all.extend(self.state_files.iter().chain(&self.removed_files).map(|file| file.display().to_string()));
         all.extend(self.kept.iter().cloned());
-        all.extend(self.in_derived.then(|| "derived files".to_owned()));
+        all.extend(self.in_derived.then(|| "search indexes, vectors or caches".to_owned()));
         all
     }
 }
@@ -379,9 +379,15 @@ impl<'a> ForgetPlaces<'a> {
             out.push("memdir's other memories, conversations and usage counts, because --dir or MEMDIR_DIR is set".to_owned());
         }
         if !self.orphans.is_empty() {
-            let journals = counted(self.orphans.len() as u64, "directory", "directories");
+            // The name of a journal is the name of the directory, and a hash.
+            let name = |journal: &PathBuf| {
+                let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                name.rsplit_once('-').map_or(name.clone(), |(dir, _)| dir.to_owned())
+            };
+            let names: Vec<String> = self.orphans.iter().map(name).collect();
             out.push(format!(
-                "memories in {journals} that memdir has a history for but cannot locate (for example, used with --dir); for each, run: memdir --dir DIR forget WORDS"
+                "memories in directories that memdir has a history for but cannot locate (for example, used with --dir): {}; if they still exist, run for each: memdir --dir DIR forget WORDS",
+                names.join(", ")
             ));
         }
         out.push("the hosts' own transcripts, memories and caches".to_owned());
