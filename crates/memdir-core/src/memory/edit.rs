@@ -212,10 +212,12 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
         } else {
             let group = number.parse::<usize>().ok().filter(|&group| group < groups.len());
             let group = group.ok_or_else(|| {
-                Error::bad_edit(format!(
-                    "the replacement refers to group $!{number}, but the number of groups in the regular expression is {}",
-                    groups.len() - 1
-                ))
+                let has = match groups.len() - 1 {
+                    0 => "no groups".to_owned(),
+                    1 => "only 1 group".to_owned(),
+                    count => format!("only {count} groups"),
+                };
+                Error::bad_edit(format!("the replacement refers to group $!{number}, but the regular expression has {has}"))
             })?;
             out.push_str(groups.get(group).map_or("", |group| group.as_str()));
         }

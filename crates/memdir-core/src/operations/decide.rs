@@ -134,7 +134,7 @@ fn change_rule(
         Ok(Some(Memory::parse(text).0.with_yaml("when", Some(&parsed.to_yaml())).into_bytes()))
     })?;
     if parsed.strength.is_some_and(|strength| strength > Strength::Hold) {
-        decided.notes.push(format!("the rule only holds actions until you accept it with: memdir rules accept {}", decided.memory));
+        decided.notes.push(format!("the rule does not ask or deny until you accept it with: memdir rules accept {}", decided.memory));
     }
     Ok(decided)
 }

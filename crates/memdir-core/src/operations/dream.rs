@@ -325,7 +325,7 @@ impl DreamOperation {
             DreamAction::Merge => format!("merge {} into {main}", names(moved.iter().map(|(from, _)| *from).collect())),
             DreamAction::Move if moved.is_empty() => {
                 let lines = if paged.len() == 1 { "line" } else { "lines" };
-                format!("move the {lines} for {} to an entrypoint page", names(paged))
+                format!("move the {lines} for {} to an overflow page", names(paged))
             }
             DreamAction::Move => moved.first().map_or_else(String::new, |(from, to)| format!("move {from} to {to}")),
             DreamAction::Archive => format!("archive {}", names(moved.iter().map(|(from, _)| *from).collect())),

@@ -158,7 +158,7 @@ pub(crate) fn explain(
             (one.verdict, one.missing) = (RecallVerdict::Pinned, 0.0);
         }
         one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
-            (Some(successor), _) => Some(format!("superseded by {}, which takes its place", successor.name())),
+            (Some(successor), _) => Some(format!("superseded by {}", successor.name())),
             (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}, so it ranks below the others")),
             (None, Some((why, _))) => Some(format!("{why}, so it ranks below the others")),
             (None, None) => None,

@@ -258,11 +258,11 @@ fn an_explanation_names_the_successor_and_what_is_outdated() {
         [
             "current: valid",
             "deprecated: deprecated, so it ranks below the others",
-            "old: superseded by new, which takes its place",
+            "old: superseded by new",
             "stale: stale after 2026-08-31, so it ranks below the others",
         ]
     );
-    assert!(explained.iter().any(|one| one.verdict_text().ends_with("; superseded by new, which takes its place")));
+    assert!(explained.iter().any(|one| one.verdict_text().ends_with("; superseded by new")));
 }
 
 /// What is archived replaces nothing: the memory it would hide is the valid one.

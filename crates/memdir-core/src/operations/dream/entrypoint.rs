@@ -173,10 +173,13 @@ fn grouped(
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
         let moved = match lines.len() {
-            1 => "1 line with few uses for its size moves".to_owned(),
-            count => format!("{count} lines with few uses for their size move"),
+            1 => "1 line moves".to_owned(),
+            count => format!("{count} lines move"),
         };
-        let why = format!("{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to a page", book.name());
+        let why = format!(
+            "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to an overflow page, chosen by use, size and age",
+            book.name()
+        );
         operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
@@ -197,7 +200,7 @@ fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLi
     let text =
         compose(&[("name", format!("Overview of {folder}").as_str()), ("description", description.as_str()), ("type", "reference")], &body);
     let why = format!(
-        "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {} lines for {folder}/, with few uses for their size, move to a page and are replaced by one line",
+        "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {} lines for {folder}/, chosen by use, size and age, move to an overflow page and are replaced by one line",
         book.name(),
         lines.len()
     );
@@ -230,7 +233,7 @@ fn returned<'a>(
     let to_operation = |(uses, file): (u64, &MaterialFile)| DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,
-        why: format!("{} was used {uses} times, but its line is on a page, which is not loaded into conversations", file.name()),
+        why: format!("{} was used {uses} times, but its line is on an overflow page, which is not loaded into conversations", file.name()),
         confidence: 70,
         sources: Vec::new(),
         changes: vec![DreamChange::List { path: file.path.clone(), version: file.version }],

@@ -109,7 +109,7 @@ impl Material {
         }
         request.report(DreamProgress { done: of, of });
         if omitted > 0 {
-            out.notes.push(format!("skipped {omitted} of {of} files: too large to compare"));
+            out.notes.push(format!("skipped {omitted} of {of} files: over the size limit per file or in total"));
         }
         if unreadable > 0 {
             out.notes.push(format!("skipped {unreadable} of {of} files: not valid UTF-8"));
