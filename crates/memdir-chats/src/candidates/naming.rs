@@ -3,7 +3,7 @@
 use super::{
     rules::is_rule,
     sentence::Sentence,
-    typed::{is_cjk, words},
+    typed::{is_cjk, split_words},
 };
 use crate::{evidence::CallEvidence, json::one_line};
 use memdir_core::{Kind, internal::operations::import::slug};
@@ -44,7 +44,7 @@ pub(super) fn description(text: &str) -> String {
 
 /// Returns the key of evidence: its words, whatever their case and punctuation, and the action.
 pub(super) fn key(kind: &str, text: &str, action: &str) -> String {
-    let evidence = format!("{kind}\n{}\n{action}", words(text).join(" "));
+    let evidence = format!("{kind}\n{}\n{action}", split_words(text).join(" "));
     blake3::hash(evidence.as_bytes()).to_hex()[..24].to_owned()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn kind_of(text: &str) -> Kind {
         "i", "i'm", "my", "me", "ich", "mein", "meine", "mir", "yo", "mi", "je", "mon", "ma", "io", "mio", "eu", "meu", "ik", "mijn", "я",
         "мой", "мне",
     ];
-    let all = words(text);
+    let all = split_words(text);
     if all.iter().take(3).any(|word| PERSON.contains(&word.as_str())) {
         Kind::User
     } else if is_rule(&Sentence::new(text)) {
@@ -115,7 +115,7 @@ pub(super) fn action_when(calls: &[&CallEvidence], project: Option<&str>, reason
     if !commands.is_empty() {
         return when("command", commands);
     }
-    let named = words(reason);
+    let named = split_words(reason);
     let widened = |path: &str| {
         let path = relative(path, project);
         let folders: Vec<&str> = path.split('/').collect();

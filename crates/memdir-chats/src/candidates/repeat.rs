@@ -8,7 +8,7 @@ use super::{
     rules::{is_rule, lets_go_on},
     sentence::Sentence,
     short_words,
-    typed::{is_cjk, words},
+    typed::{is_cjk, split_words},
     wording::Wording,
 };
 use jiff::Timestamp;
@@ -75,7 +75,8 @@ impl Sentences {
         for (_, message) in read.behind(after).filter(|(_, message)| message.text.len() <= MESSAGE_BYTES) {
             for sentence in message.sentences.iter().filter(|sentence| may_be_rule(sentence)) {
                 let (text, wording) = (sentence.text, Wording::new(sentence));
-                let group = self.duplicate_of(&wording, text, embedder).unwrap_or_else(|| crate::facts::digest(&words(text).join(" ")));
+                let group =
+                    self.duplicate_of(&wording, text, embedder).unwrap_or_else(|| crate::facts::digest(&split_words(text).join(" ")));
                 if self.members(group).any(|seen| seen.session != chat.session) {
                     changed.insert(group);
                 }
@@ -218,7 +219,7 @@ fn group_key(group: u64) -> String {
 /// Returns the keys that the group would have with another first sentence: which one is read first depends on what is archived. Also
 /// those of earlier versions, which were made of the words.
 fn other_keys(group: &[&SentenceSeen], key: &str) -> Vec<String> {
-    let wordings: BTreeSet<String> = group.iter().map(|seen| words(&seen.text).join(" ")).collect();
+    let wordings: BTreeSet<String> = group.iter().map(|seen| split_words(&seen.text).join(" ")).collect();
     let keys = wordings.iter().flat_map(|text| [group_key(crate::facts::digest(text)), naming::key("repeat", text, "")]);
     keys.filter(|other| other != key).collect()
 }
@@ -248,5 +249,5 @@ fn may_be_rule(sentence: &Sentence<'_>) -> bool {
 
 /// Whether a text has enough different words to be recognized again.
 fn has_words(text: &str) -> bool {
-    words(text).into_iter().collect::<HashSet<String>>().len() >= 4
+    split_words(text).into_iter().collect::<HashSet<String>>().len() >= 4
 }

@@ -44,7 +44,7 @@ pub(super) fn is_rule(sentence: &Sentence<'_>) -> bool {
 /// Whether a sentence speaks of all things of a kind: "Prices are stored in cents". Only English says it without an article.
 fn is_generic(sentence: &Sentence<'_>) -> bool {
     const VERBS: &[&str] = &["are", "go", "live", "belong", "come", "stay", "use"];
-    let mut words = sentence.words();
+    let mut words = sentence.iter_words();
     let is_plural = words.next().is_some_and(|first| first.len() > 4 && first.ends_with('s') && !first.ends_with("ss"));
     is_plural && sentence.language.is_english && words.take(4).any(|word| VERBS.contains(&word))
 }
@@ -99,7 +99,7 @@ pub(super) fn is_go_ahead(message: &str, all: &[Sentence<'_>]) -> bool {
 pub(super) fn lets_go_on(whole: &Sentence<'_>, all: &[Sentence<'_>]) -> bool {
     let begins = whole.language.may_begin(whole.text).contains(PhraseKind::GoAhead)
         && strip_any(whole.text.trim(), whole.language.go_ahead, whole.language).is_some();
-    begins && (whole.words().count() <= GO_AHEAD_WORDS || !all.iter().any(says_why))
+    begins && (whole.iter_words().count() <= GO_AHEAD_WORDS || !all.iter().any(says_why))
 }
 
 /// What a person wants not to be remembered.
@@ -125,6 +125,6 @@ pub(super) fn sentence_wish(sentence: &Sentence<'_>) -> Option<PrivacyWish> {
     if (is_wish || sentence.has(PhraseKind::Unsave)) && sentence.has(PhraseKind::Conversation) {
         return Some(PrivacyWish::Conversation);
     }
-    let is_bare = sentence.words().count() <= BARE_WISH_WORDS && !language.is_unspaced;
+    let is_bare = sentence.iter_words().count() <= BARE_WISH_WORDS && !language.is_unspaced;
     is_wish.then_some(if is_bare { PrivacyWish::Conversation } else { PrivacyWish::Message })
 }

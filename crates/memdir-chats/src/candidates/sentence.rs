@@ -98,7 +98,7 @@ impl<'t> Sentence<'t> {
     }
 
     /// The words of the sentence in one form.
-    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn iter_words(&self) -> impl Iterator<Item = &str> {
         self.form.split(' ').filter(|word| !word.is_empty() && *word != ",")
     }
 }

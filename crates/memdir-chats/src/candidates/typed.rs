@@ -115,7 +115,7 @@ pub(super) fn is_cjk(c: char) -> bool {
 }
 
 /// Returns the words of a text in lower case; of a script without spaces, pairs of characters.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(super) fn split_words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
     let mut before: Option<char> = None;
@@ -143,5 +143,5 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 /// Whether a text says enough: three words, or four characters of a script without spaces.
 pub(super) fn says_something(text: &str) -> bool {
-    words(text).len() >= 3
+    split_words(text).len() >= 3
 }

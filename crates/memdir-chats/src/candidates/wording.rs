@@ -4,7 +4,7 @@
 use super::{
     lexicon::Language,
     sentence::Sentence,
-    typed::{is_cjk, words},
+    typed::{is_cjk, split_words},
 };
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(super) struct Wording {
 impl Wording {
     pub(super) fn new(sentence: &Sentence<'_>) -> Wording {
         let language = sentence.language;
-        let all = words(&sentence.rest.replace("do not", "don't").replace("Do not", "don't"));
+        let all = split_words(&sentence.rest.replace("do not", "don't").replace("Do not", "don't"));
         let kept: Vec<String> = all.into_iter().filter(|word| !language.light.contains(&word.as_str())).take(MAX_WORDS).collect();
         let turns = |word: &String| is_negation(word, language) || is_contrast(word, language);
         // At the end, "instead" says nothing about the words around it.

@@ -144,10 +144,10 @@ fn what_was_typed_is_found_in_linear_time() {
             let line = serde_json::json!({"type": "user", "uuid": "u", "timestamp": "2026-01-15T10:00:00Z", "message": {"role": "user", "content": format!("a{}", shape(bytes))}});
             let files = Files::new(&[("s.jsonl", &format!("{line}\n"))]);
             let source = (CLAUDE_CODE.open)(&Roots::under(files.root())).unwrap();
-            steps::take();
+            steps::take_count();
             let (text, _) = events(source.as_ref(), &session(CLAUDE_CODE, &files.root().join("s.jsonl")), &TranscriptCursor::default());
             assert!(text.contains("user 10:00:00"), "{text}");
-            steps::take()
+            steps::take_count()
         };
         let (once, twice) = (steps_of(100_000), steps_of(200_000));
         assert!(once > 10_000 && twice * 10 <= once * 23, "{name}: {once} steps for 100,000 bytes, {twice} for 200,000");
@@ -178,9 +178,9 @@ fn candidates_are_found_in_linear_time() {
                 text.push_str(&format!("{line}\n"));
             }
             let files = Files::new(&[("s.jsonl", &text)]);
-            steps::take();
+            steps::take_count();
             find_in_running(CLAUDE_CODE, &files.root().join("s.jsonl"), redact, None, &memdir_core::SystemClock).unwrap();
-            steps::take()
+            steps::take_count()
         };
         let (once, twice) = (steps_of(100_000), steps_of(200_000));
         assert!(once > 10_000 && twice * 10 <= once * 23, "{name}: {once} steps for 100,000 bytes, {twice} for 200,000");

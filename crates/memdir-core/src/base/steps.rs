@@ -16,6 +16,6 @@ pub fn count(n: usize) {
 
 /// Returns the steps of this thread since the last call.
 #[cfg(feature = "testing")]
-pub fn take() -> u64 {
+pub fn take_count() -> u64 {
     STEPS.take()
 }

@@ -183,8 +183,9 @@ struct ChangeWords<'a> {
 
 impl<'a> ChangeWords<'a> {
     fn new(files: &'a [ChangedFile]) -> Self {
-        let lines =
-            |lines: fn(&ChangedFile) -> &Vec<String>| files.iter().flat_map(move |file| lines(file).iter()).flat_map(|line| words(line));
+        let lines = |lines: fn(&ChangedFile) -> &Vec<String>| {
+            files.iter().flat_map(move |file| lines(file).iter()).flat_map(|line| line_words(line))
+        };
         ChangeWords { files, removed: lines(|file| &file.removed).collect(), added: lines(|file| &file.added).collect() }
     }
 
@@ -197,7 +198,7 @@ impl<'a> ChangeWords<'a> {
 }
 
 /// The identifiers of a line.
-fn words(line: &str) -> impl Iterator<Item = &str> {
+fn line_words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 

@@ -78,17 +78,17 @@ impl<'a> Places<'a> {
             }
             Command::Search(args) => {
                 self.files(&args.batch);
-                self.words(&mut args.query);
+                self.collect_words(&mut args.query);
             }
             Command::Recall(args) => {
                 // A host may pass bytes that are not UTF-8; the rest of the message is still useful.
                 self.lossy = true;
-                self.words(&mut args.text);
+                self.collect_words(&mut args.text);
                 self.texts(&mut args.command);
             }
-            Command::Log(args) => self.words(&mut args.text),
-            Command::Forget(args) => self.words(&mut args.words),
-            Command::Resume(args) => self.words(&mut args.words),
+            Command::Log(args) => self.collect_words(&mut args.text),
+            Command::Forget(args) => self.collect_words(&mut args.words),
+            Command::Resume(args) => self.collect_words(&mut args.words),
             Command::Import(args) => self.files(&args.from),
             Command::Cues(args) => self.files(&args.from),
             Command::Review(args) => {
@@ -117,7 +117,7 @@ impl<'a> Places<'a> {
     }
 
     /// A text that is given as words; a hyphen between other words is a hyphen.
-    fn words(&mut self, words: &'a mut [String]) {
+    fn collect_words(&mut self, words: &'a mut [String]) {
         if words.iter().all(|word| word == "-") {
             self.texts(words);
         }

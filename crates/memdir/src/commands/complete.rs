@@ -171,15 +171,15 @@ impl<'a> Line<'a> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         match (names.as_slice(), arg.get_id().as_str()) {
             (["help", ..], _) => help_words(),
-            (["config", "set" | "unset"], "key") => plain(settings_keys()),
-            (["projects", ..], "id" | "from" | "into" | "to") | (["token", "add"], "projects") => plain(self.projects()),
-            (["chats" | "resume", ..], "host") => plain(READERS.iter().map(|reader| reader.name.to_owned()).collect()),
-            (["mcp"], "dialect") => plain(memdir_core::internal::dialects::DIALECTS.iter().map(|one| one.name.to_owned()).collect()),
+            (["config", "set" | "unset"], "key") => without_help(settings_keys()),
+            (["projects", ..], "id" | "from" | "into" | "to") | (["token", "add"], "projects") => without_help(self.projects()),
+            (["chats" | "resume", ..], "host") => without_help(READERS.iter().map(|reader| reader.name.to_owned()).collect()),
+            (["mcp"], "dialect") => without_help(memdir_core::internal::dialects::DIALECTS.iter().map(|one| one.name.to_owned()).collect()),
             (["chats", ..], "project") => paths(),
-            (_, "project") => plain(self.projects()),
-            (_, "kind") => plain(Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect()),
+            (_, "project") => without_help(self.projects()),
+            (_, "kind") => without_help(Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect()),
             (["write"] | ["inbox", "merge"], "name") | (["inbox", "accept"], "new_name") => self.memories(start),
-            (["inbox", _], "candidate" | "candidates") => plain(self.candidates()),
+            (["inbox", _], "candidate" | "candidates") => without_help(self.candidates()),
             (["log"], "prefix") | (_, "only" | "under" | "topic") => {
                 self.memories(start).into_iter().filter(|one| one.value.ends_with('/')).collect()
             }
@@ -220,7 +220,7 @@ impl<'a> Line<'a> {
         }
         found.sort();
         found.dedup();
-        plain(found)
+        without_help(found)
     }
 
     /// The names of the open candidates.
@@ -251,14 +251,14 @@ fn settings_keys() -> Vec<String> {
 fn help_words() -> Vec<Completion> {
     let command = help::command();
     let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
-    plain(shown.map(|command| command.get_name().to_owned()).collect())
+    without_help(shown.map(|command| command.get_name().to_owned()).collect())
 }
 
 fn paths() -> Vec<Completion> {
-    plain(vec![PATHS.to_owned()])
+    without_help(vec![PATHS.to_owned()])
 }
 
-fn plain(values: Vec<String>) -> Vec<Completion> {
+fn without_help(values: Vec<String>) -> Vec<Completion> {
     values.into_iter().map(|value| Completion { value, help: None }).collect()
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
             memdir.recall(&request).map(|_| ()).map_err(Failure::from)
         };
         recall(0)?;
-        times.push(Times::of(format!("recall for {words} words"), measure(messages.len(), recall)?));
+        times.push(Times::from_runs(format!("recall for {words} words"), measure(messages.len(), recall)?));
     }
     let nothing = timing::empty_process()?;
     let hook = hook(&corpus)?.compared_with(&nothing, "/bin/true");
@@ -82,7 +82,7 @@ fn hook(corpus: &Corpus) -> Result<Times, Failure> {
     };
     run(0, random)?;
     let all = measure(2 * REPETITIONS, |n| run(n + 1, random))?;
-    Ok(Times::of("hook of a message in a new process", all))
+    Ok(Times::from_runs("hook of a message in a new process", all))
 }
 
 fn show(report: &RecallBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -78,13 +78,13 @@ fn settle(corpus: &Corpus, searcher: &Searcher) -> Result<(), Failure> {
 fn warm(what: &str, corpus: &Corpus, searcher: &Searcher, queries: &[Search]) -> Result<Times, Failure> {
     let search = |n: usize| searcher.search(&corpus.store, &queries[n % queries.len()]).map(|_| ()).map_err(Failure::from);
     measure(queries.len().min(100), search)?;
-    Ok(Times::of(what, measure(queries.len(), search)?))
+    Ok(Times::from_runs(what, measure(queries.len(), search)?))
 }
 
 /// Opens an existing index in a new searcher, without listing the files.
 fn opening(corpus: &Corpus) -> Result<Times, Failure> {
     let all = measure(REPETITIONS, |_| corpus.searcher(true).open().map_err(Failure::from))?;
-    Ok(Times::of("open the index", all))
+    Ok(Times::from_runs("open the index", all))
 }
 
 /// Walks the files: stats every file and reads none.
@@ -102,7 +102,7 @@ fn stat_walk(corpus: &Corpus) -> Result<Times, Failure> {
         }
         Ok(())
     })?;
-    Ok(Times::of("walk of the files", all))
+    Ok(Times::from_runs("walk of the files", all))
 }
 
 /// Another program changes a file; the next search in a server finds it.
@@ -127,7 +127,7 @@ fn changed(corpus: &Corpus, searcher: &Searcher, walk: &Times) -> Result<Times, 
             });
         }
     }
-    Ok(Times::of("search after a change in a server", all).compared_with(walk, "a walk"))
+    Ok(Times::from_runs("search after a change in a server", all).compared_with(walk, "a walk"))
 }
 
 /// Runs each search in its own process.
@@ -147,7 +147,7 @@ fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Resul
         std::thread::sleep(std::time::Duration::from_millis(700));
     }
     let all = measure(2 * REPETITIONS, |n| run(&queries[n % queries.len()].query).map_err(fail))?;
-    Ok(Times::of("memdir search in a new process", all).compared_with(nothing, "/bin/true"))
+    Ok(Times::from_runs("memdir search in a new process", all).compared_with(nothing, "/bin/true"))
 }
 
 /// Searches the same words with ripgrep, if it is installed.
@@ -166,7 +166,7 @@ fn ripgrep(corpus: &Corpus, hybrid: &Times) -> Result<Option<Times>, Failure> {
         args.push(memory.clone());
         spawn(Path::new("rg"), &args.iter().map(String::as_str).collect::<Vec<_>>())
     })?;
-    Ok(Some(Times::of("rg -c -i with five words", all).compared_with(hybrid, "a search in a server")))
+    Ok(Some(Times::from_runs("rg -c -i with five words", all).compared_with(hybrid, "a search in a server")))
 }
 
 /// Anonymous memory of a server after some searches.

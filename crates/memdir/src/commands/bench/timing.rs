@@ -31,7 +31,7 @@ struct Ratio {
 
 impl Times {
     /// Summarises the times of all runs.
-    pub(super) fn of(what: impl Into<String>, mut all: Vec<f64>) -> Self {
+    pub(super) fn from_runs(what: impl Into<String>, mut all: Vec<f64>) -> Self {
         all.sort_by(f64::total_cmp);
         let at = |part: usize| all.get((all.len() * part / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0);
         Times { what: what.into(), p50: at(50), p99: at(99), ratio: None }
@@ -64,7 +64,7 @@ pub(super) fn measure(times: usize, mut run: impl FnMut(usize) -> Result<(), Fai
 /// The baseline of every process: one that does nothing.
 pub(super) fn empty_process() -> Result<Times, Failure> {
     let all = measure(2 * REPETITIONS, |_| spawn(Path::new("/bin/true"), &[]))?;
-    Ok(Times::of("/bin/true", all))
+    Ok(Times::from_runs("/bin/true", all))
 }
 
 /// Runs a program without input and output.
