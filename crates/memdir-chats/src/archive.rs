@@ -330,21 +330,12 @@ pub(super) enum WriteMode {
     Replace,
 }
 
-/// Whether a file must outlive a power cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lasting {
-    /// It must: the content exists nowhere else.
-    Yes,
-    /// It need not: the content can be derived again.
-    No,
-}
-
 /// Puts a file in its place in one step: the old bytes or the new ones, never a part. Only its owner can read it.
-pub(super) fn put(path: &Path, last: Lasting, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+/// What exists nowhere else must outlive a power cut; what can be derived again need not.
+pub(super) fn put(path: &Path, durability: Durability, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
     let mut run = || -> io::Result<()> {
-        let durability = if last == Lasting::Yes { Durability::Content } else { Durability::None };
         disk::replace(path, Replace { durability, ..Replace::DERIVED }, |file| {
             let mut out = BufWriter::with_capacity(64 << 10, file);
             write(&mut out)?;

@@ -1,9 +1,9 @@
 //! What a sync remembers so that unchanged sessions cost only a comparison of stamps. Derived: it may be deleted at any time, because
 //! the archived files record how far each session was read.
 
-use crate::archive::{ArchivedChat, Lasting, put};
+use crate::archive::{ArchivedChat, put};
 use jiff::Timestamp;
-use memdir_core::{Result, Stamp};
+use memdir_core::{Result, Stamp, internal::base::disk::Durability};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -92,7 +92,7 @@ impl SyncState {
     /// Writes the state.
     pub(super) fn save(&self, dir: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).unwrap_or_default();
-        put(&dir.join(NAME), Lasting::No, &mut |out| out.write_all(&text))
+        put(&dir.join(NAME), Durability::None, &mut |out| out.write_all(&text))
     }
 }
 

@@ -131,14 +131,14 @@ struct ReplayedRule {
 
 /// What rules did in one conversation, as the hooks record it.
 #[derive(Default)]
-struct ToldRules {
+struct ShownRules {
     /// The actions that each rule was shown for.
     actions: HashSet<(String, String)>,
     /// When each rule held an action.
     held: BTreeMap<String, Option<Timestamp>>,
 }
 
-impl ToldRules {
+impl ShownRules {
     /// Whether a rule holds an action at this time, which is recorded: once in a conversation, and again after a while.
     fn may_hold(&mut self, rule: &str, at: Option<Timestamp>) -> bool {
         let is_recent = self.held.get(rule).is_some_and(|held| match (held, at) {
@@ -177,7 +177,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn add(&mut self, past: &PastConversation, observe: &mut dyn FnMut(ReplayEvent<'_>)) -> Result<(), Failure> {
         self.report.conversations += 1;
         let mut shown: Vec<String> = Vec::new();
-        let mut told = ToldRules::default();
+        let mut told = ShownRules::default();
         let mut calls = past.calls.iter().peekable();
         for (number, message) in (1..).zip(&past.messages) {
             while let Some(call) = calls.next_if(|call| call.turn < number) {
@@ -206,7 +206,7 @@ impl<'a> Replay<'a> {
         past: &PastConversation,
         call: &PastCall,
         shown: &mut Vec<String>,
-        told: &mut ToldRules,
+        told: &mut ShownRules,
         observe: &mut dyn FnMut(ReplayEvent<'_>),
     ) {
         self.report.calls += 1;

@@ -1,12 +1,12 @@
 //! The tool calls of an archived conversation, in a file beside its text: one JSON object per line. There are two names for it, used in
 //! turns; the one with the hash that the header of the conversation names counts. So the calls change in the same step as the text.
 
-use super::{ArchivedChat, ChatArchive, Lasting, file_name, parts::remove_file, put};
+use super::{ArchivedChat, ChatArchive, file_name, parts::remove_file, put};
 use crate::{
     evidence::{CallEvidence, MAX_CALLS},
     source::Reader,
 };
-use memdir_core::Result;
+use memdir_core::{Result, internal::base::disk::Durability};
 use serde::{Deserialize, Serialize};
 use std::{fs, path::PathBuf};
 
@@ -66,7 +66,7 @@ impl ChatArchive {
         }
         let slot = self.calls_file(chat).map_or(0, |(slot, _)| 1 - slot);
         // Not durable by itself: the host's transcript has it, and a lost file is noticed by its hash.
-        put(&self.calls_path(chat.host, &chat.key, slot), Lasting::No, &mut |out| out.write_all(&text))?;
+        put(&self.calls_path(chat.host, &chat.key, slot), Durability::None, &mut |out| out.write_all(&text))?;
         Ok(mark)
     }
 

@@ -1,7 +1,7 @@
 //! Forgetting conversations at the user's request. They stay forgotten although the host still has them: the rule is stored in the
 //! archive, and applied to everything that is read later.
 
-use super::{ArchivedChat, ArchivedFile, CANDIDATES_DIR, ChatArchive, ChatSection, Lasting, SUPERSEDED, put};
+use super::{ArchivedChat, ArchivedFile, CANDIDATES_DIR, ChatArchive, ChatSection, SUPERSEDED, put};
 use crate::{
     draft::first_words,
     evidence::CallEvidence,
@@ -10,7 +10,7 @@ use crate::{
     transcript::TitleRank,
 };
 use jiff::Timestamp;
-use memdir_core::{Error, Result, Speaker};
+use memdir_core::{Error, Result, Speaker, internal::base::disk::Durability};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -275,7 +275,7 @@ impl ChatArchive {
 
     fn write_rules(&self, rules: &[ForgetRule]) -> Result<()> {
         let text = serde_json::to_vec_pretty(rules).unwrap_or_default();
-        put(&self.rules_path(), Lasting::Yes, &mut |out| out.write_all(&text))
+        put(&self.rules_path(), Durability::Content, &mut |out| out.write_all(&text))
     }
 
     fn rules_path(&self) -> PathBuf {

@@ -1,15 +1,13 @@
 //! The files of one archived conversation: the newest text is in the file with its name, together with the position up to which the
 //! transcript was read; earlier text is in parts that are written once. So appending replaces one file, atomically.
 
-use super::{
-    ArchivedChat, ChatArchive, ChatSection, Lasting, ReadProgress, SUPERSEDED, WriteMode, file_name, header, put, sections_with_text,
-};
+use super::{ArchivedChat, ChatArchive, ChatSection, ReadProgress, SUPERSEDED, WriteMode, file_name, header, put, sections_with_text};
 use crate::{
     draft::{self, Draft},
     evidence::CallEvidence,
     source::Reader,
 };
-use memdir_core::{Error, Result, Speaker};
+use memdir_core::{Error, Result, Speaker, internal::base::disk::Durability};
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -165,7 +163,7 @@ impl ChatArchive {
     }
 
     fn write_part(&self, chat: &ArchivedChat, part: u64, old: Option<Body>, body: &mut impl Read) -> Result<()> {
-        put(&self.part_path(chat.host, &chat.key, part), Lasting::Yes, &mut |out| {
+        put(&self.part_path(chat.host, &chat.key, part), Durability::Content, &mut |out| {
             out.write_all(header::format_header(chat).as_bytes())?;
             if let Some(old) = &old {
                 io::copy(&mut &old.file, out)?;

@@ -2,7 +2,7 @@
 
 use super::{
     SeenChat, TypedTurn,
-    rules::{PrivacyWish, privacy_wish},
+    rules::{PrivacyRequest, privacy_request},
     sentence::Sentence,
     typed::sentences,
 };
@@ -28,9 +28,9 @@ impl<'c> ReadChat<'c> {
         let mut turns = Vec::with_capacity(chat.turns.len());
         for turn in &chat.turns {
             let mut read = ReadTurn { turn, text: &turn.text, sentences: read_sentences(&turn.text) };
-            match privacy_wish(&read.sentences) {
-                Some(PrivacyWish::Conversation) => return None,
-                Some(PrivacyWish::Message) => (read.text, read.sentences) = ("", Vec::new()),
+            match privacy_request(&read.sentences) {
+                Some(PrivacyRequest::Conversation) => return None,
+                Some(PrivacyRequest::Message) => (read.text, read.sentences) = ("", Vec::new()),
                 None => {}
             }
             // What a script wrote is not evidence of what a person wants. Its tool calls are facts all the same.

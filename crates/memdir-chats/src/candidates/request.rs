@@ -3,7 +3,7 @@
 
 use super::{
     lexicon::{Language, PhraseKind},
-    rules::{is_rule, sentence_wish},
+    rules::{is_rule, sentence_request},
     sentence::{Sentence, begins_with_quote, strip_any},
     typed::{is_question, says_something},
 };
@@ -11,7 +11,7 @@ use super::{
 /// Returns what a sentence asks to remember, as it was typed; empty if it points to another sentence; `None` if it asks for nothing.
 pub(super) fn requested<'t>(sentence: &Sentence<'t>) -> Option<&'t str> {
     let (text, language) = (sentence.text, sentence.language);
-    if begins_with_quote(sentence.rest) || sentence_wish(sentence).is_some() {
+    if begins_with_quote(sentence.rest) || sentence_request(sentence).is_some() {
         return None;
     }
     let polite = sentence.strip(PhraseKind::Polite);

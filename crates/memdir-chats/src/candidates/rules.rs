@@ -12,7 +12,7 @@ const REASON_SENTENCES: usize = 4;
 /// Words of a message that lets the work go on, whatever they are.
 const GO_AHEAD_WORDS: usize = 6;
 /// Words of a wish that names nothing and so is for the whole conversation: "remember nothing, please".
-const BARE_WISH_WORDS: usize = 4;
+const BARE_REQUEST_WORDS: usize = 4;
 
 /// Whether a sentence says how things are done every time.
 pub(super) fn is_rule(sentence: &Sentence<'_>) -> bool {
@@ -104,7 +104,7 @@ pub(super) fn lets_go_on(whole: &Sentence<'_>, all: &[Sentence<'_>]) -> bool {
 
 /// What a person wants not to be remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PrivacyWish {
+pub(super) enum PrivacyRequest {
     /// What the message says.
     Message,
     /// Everything in the conversation.
@@ -112,19 +112,19 @@ pub(super) enum PrivacyWish {
 }
 
 /// Returns the wish of a message that something is not remembered.
-pub(super) fn privacy_wish(message: &[Sentence<'_>]) -> Option<PrivacyWish> {
-    message.iter().filter_map(sentence_wish).max()
+pub(super) fn privacy_request(message: &[Sentence<'_>]) -> Option<PrivacyRequest> {
+    message.iter().filter_map(sentence_request).max()
 }
 
 /// Returns the wish of a sentence.
-pub(super) fn sentence_wish(sentence: &Sentence<'_>) -> Option<PrivacyWish> {
+pub(super) fn sentence_request(sentence: &Sentence<'_>) -> Option<PrivacyRequest> {
     let language = sentence.language;
-    let is_wish = sentence.begins(PhraseKind::Unremember)
+    let is_request = sentence.begins(PhraseKind::Unremember)
         || (language.is_unspaced && sentence.has(PhraseKind::Unremember))
         || sentence.strip(PhraseKind::Polite).is_some_and(|rest| strip_any(rest.trim_start(), language.unremember, language).is_some());
-    if (is_wish || sentence.has(PhraseKind::Unsave)) && sentence.has(PhraseKind::Conversation) {
-        return Some(PrivacyWish::Conversation);
+    if (is_request || sentence.has(PhraseKind::Unsave)) && sentence.has(PhraseKind::Conversation) {
+        return Some(PrivacyRequest::Conversation);
     }
-    let is_bare = sentence.iter_words().count() <= BARE_WISH_WORDS && !language.is_unspaced;
-    is_wish.then_some(if is_bare { PrivacyWish::Conversation } else { PrivacyWish::Message })
+    let is_bare = sentence.iter_words().count() <= BARE_REQUEST_WORDS && !language.is_unspaced;
+    is_request.then_some(if is_bare { PrivacyRequest::Conversation } else { PrivacyRequest::Message })
 }

@@ -3,10 +3,10 @@
 
 use super::{repeat::SentenceSeen, scar::ScarSeen};
 use crate::{
-    archive::{CANDIDATES_DIR, ChatArchive, Lasting, put},
+    archive::{CANDIDATES_DIR, ChatArchive, put},
     selection::SearchedProject,
 };
-use memdir_core::Result;
+use memdir_core::{Result, internal::base::disk::Durability};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, HashSet},
@@ -58,7 +58,7 @@ impl FindState {
     /// Writes the state.
     pub(super) fn save(&self, archive: &ChatArchive) -> Result<()> {
         let text = serde_json::to_vec(self).unwrap_or_default();
-        put(&path(archive, &self.name), Lasting::No, &mut |out| out.write_all(&text))
+        put(&path(archive, &self.name), Durability::None, &mut |out| out.write_all(&text))
     }
 
     /// Removes what is known of conversations that are no longer archived.

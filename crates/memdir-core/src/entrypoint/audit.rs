@@ -22,12 +22,12 @@ pub struct LongLine {
 }
 
 /// Returns the lines, generated ones and the user's list items, that point to missing memories, sorted by path.
-pub fn dead(book: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
-    let hand = book.pointers.iter().filter(|(target, _)| !exists(target) && !exists(&format!("{target}.md")));
+pub fn dead(entrypoint: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
+    let hand = entrypoint.pointers.iter().filter(|(target, _)| !exists(target) && !exists(&format!("{target}.md")));
     let hand = hand.map(|(target, line)| DeadLine { path: target.to_owned(), place: LinePlace::Hand(line) });
-    let section = book.sheet.lines.keys().map(|path| (path, LinePlace::Section));
-    let pages = book.pages.iter().flat_map(|(&number, page)| {
-        let name = page_name(&book.name, number);
+    let section = entrypoint.sheet.lines.keys().map(|path| (path, LinePlace::Section));
+    let pages = entrypoint.pages.iter().flat_map(|(&number, page)| {
+        let name = page_name(&entrypoint.name, number);
         page.sheet.lines.keys().map(move |path| (path, LinePlace::Page(name.clone())))
     });
     let ours = section.chain(pages).filter(|(path, _)| !exists(path)).map(|(path, place)| DeadLine { path: path.clone(), place });
@@ -37,8 +37,8 @@ pub fn dead(book: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLi
 }
 
 /// Returns the lines of the entrypoint with more than [`limits::ENTRYPOINT_LONG_LINE_CHARS`] characters.
-pub fn long_lines(book: &EntrypointFiles) -> Vec<LongLine> {
-    let lines = book.text.as_deref().unwrap_or_default().lines();
+pub fn long_lines(entrypoint: &EntrypointFiles) -> Vec<LongLine> {
+    let lines = entrypoint.text.as_deref().unwrap_or_default().lines();
     let counted = (1..).zip(lines).map(|(line, text)| LongLine { line, chars: text.chars().count() });
     counted.filter(|line| line.chars > limits::ENTRYPOINT_LONG_LINE_CHARS).collect()
 }

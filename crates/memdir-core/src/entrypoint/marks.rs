@@ -31,25 +31,25 @@ fn names(bytes: &[u8]) -> Vec<String> {
 pub(super) fn with_replaced(
     mut changes: Vec<LineChange>,
     view: &dyn View,
-    book: &EntrypointFiles,
+    entrypoint: &EntrypointFiles,
     prefix: &str,
     path: &MemoryPath,
     bytes: &[u8],
 ) -> Vec<LineChange> {
     let touched = outdated::touched(&changes);
-    let marks = of_replaced(view, book, prefix, path, bytes);
+    let marks = of_replaced(view, entrypoint, prefix, path, bytes);
     let marks: Vec<LineChange> =
         marks.into_iter().filter(|mark| outdated::touched(std::slice::from_ref(mark)).is_disjoint(&touched)).collect();
     changes.extend(marks);
     changes
 }
 
-fn of_replaced(view: &dyn View, book: &EntrypointFiles, prefix: &str, path: &MemoryPath, bytes: &[u8]) -> Vec<LineChange> {
+fn of_replaced(view: &dyn View, entrypoint: &EntrypointFiles, prefix: &str, path: &MemoryPath, bytes: &[u8]) -> Vec<LineChange> {
     let resolved = names(bytes).into_iter().filter_map(|written| replaced(view, path, &written));
     let own = resolved.filter(|old| old != path && mounts::mount_of(view, old).is_some_and(|mount| mount.prefix == prefix));
     own.filter_map(|old| {
         let rel = old.strip_prefix(prefix).unwrap_or_else(|| old.clone());
-        book.line_of(rel.as_str())?;
+        entrypoint.line_of(rel.as_str())?;
         let stored = if_readable(view.get(&old)).ok().flatten()?;
         let (title, hook) = line::title_and_hook(rel.name(), &stored.bytes);
         let successor = path.strip_prefix(prefix).unwrap_or_else(|| path.clone());
@@ -60,8 +60,8 @@ fn of_replaced(view: &dyn View, book: &EntrypointFiles, prefix: &str, path: &Mem
 }
 
 /// The hook of a memory that is written again: it keeps the mark of its line if the memory that replaces it still does.
-pub(super) fn kept_mark(view: &dyn View, book: &EntrypointFiles, prefix: &str, rel: &str, hook: &str) -> Option<String> {
-    let line = book.line_text(rel)?;
+pub(super) fn kept_mark(view: &dyn View, entrypoint: &EntrypointFiles, prefix: &str, rel: &str, hook: &str) -> Option<String> {
+    let line = entrypoint.line_text(rel)?;
     let (_, rest) = line.split_once("(superseded by ")?;
     let (name, _) = rest.split_once(')')?;
     let successor = MemoryPath::parse(name).ok()?.prefixed(prefix);

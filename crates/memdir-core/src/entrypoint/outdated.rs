@@ -37,11 +37,11 @@ pub(super) fn touched(changes: &[LineChange]) -> HashSet<&str> {
 pub(super) fn outdated(
     view: &dyn View,
     prefix: &str,
-    book: &EntrypointFiles,
+    entrypoint: &EntrypointFiles,
     lines: Lines,
     skip: &HashSet<&str>,
 ) -> Result<Vec<LineChange>> {
-    let missing = missing(view, prefix, book, lines, skip)?;
+    let missing = missing(view, prefix, entrypoint, lines, skip)?;
     if missing.is_empty() {
         return Ok(Vec::new());
     }
@@ -50,17 +50,17 @@ pub(super) fn outdated(
     if gone.is_empty() {
         return Ok(Vec::new());
     }
-    let mut unlisted = unlisted_files(view, prefix, book, &walk)?;
+    let mut unlisted = unlisted_files(view, prefix, entrypoint, &walk)?;
     let mut changes = Vec::new();
     for rel in gone {
         let path = MemoryPath::parse(rel)?.prefixed(prefix);
         let recorded = view.last_recorded(&path)?.map(|(version, _)| version);
         let new = unlisted.iter().position(|(_, stored)| Some(stored.version) == recorded);
         // A file that was renamed and then edited still has the title and the description of the line.
-        let new = new.or_else(|| unlisted.iter().position(|(to, stored)| has_line_of(book, rel, to, stored)));
+        let new = new.or_else(|| unlisted.iter().position(|(to, stored)| has_line_of(entrypoint, rel, to, stored)));
         if let Some((to, stored)) = new.map(|at| unlisted.remove(at)) {
-            changes.push(moved(book, rel, to, &stored));
-        } else if book.pointers.line_of(rel).is_none() {
+            changes.push(moved(entrypoint, rel, to, &stored));
+        } else if entrypoint.pointers.line_of(rel).is_none() {
             changes.push(LineChange::Gone { path: rel.clone() });
         }
     }
@@ -68,10 +68,10 @@ pub(super) fn outdated(
 }
 
 /// Returns the paths of lines, from the mount's root, whose file was not found.
-fn missing(view: &dyn View, prefix: &str, book: &EntrypointFiles, lines: Lines, skip: &HashSet<&str>) -> Result<BTreeSet<String>> {
-    let pages = book.pages.values().filter(|_| lines == Lines::All).flat_map(|page| page.paths());
-    let by_hand = book.pointers.iter().filter(|_| lines == Lines::All).map(|(target, _)| target);
-    let all = book.sheet.lines.keys().map(String::as_str).chain(pages).chain(by_hand);
+fn missing(view: &dyn View, prefix: &str, entrypoint: &EntrypointFiles, lines: Lines, skip: &HashSet<&str>) -> Result<BTreeSet<String>> {
+    let pages = entrypoint.pages.values().filter(|_| lines == Lines::All).flat_map(|page| page.paths());
+    let by_hand = entrypoint.pointers.iter().filter(|_| lines == Lines::All).map(|(target, _)| target);
+    let all = entrypoint.sheet.lines.keys().map(String::as_str).chain(pages).chain(by_hand);
     // Sorted, so that the store opens each directory once.
     let rels: BTreeSet<&str> = all.filter(|rel| !skip.contains(rel)).collect();
     let named: Vec<(&str, MemoryPath)> =
@@ -93,10 +93,10 @@ fn is_gone(walk: &Walk, prefix: &str, rel: &str) -> bool {
 }
 
 /// Returns the memories of a mount that need a line and have none, with their content.
-fn unlisted_files(view: &dyn View, prefix: &str, book: &EntrypointFiles, walk: &Walk) -> Result<Vec<(String, Stored)>> {
+fn unlisted_files(view: &dyn View, prefix: &str, entrypoint: &EntrypointFiles, walk: &Walk) -> Result<Vec<(String, Stored)>> {
     let needs_line = |entry: &&Entry| {
         let Some((mount, rel)) = mounts::locate(view.mounts(), entry.path.as_str()) else { return false };
-        mount.prefix == prefix && book.line_of(rel).is_none() && mounts::has_entrypoint_line(view, &entry.path)
+        mount.prefix == prefix && entrypoint.line_of(rel).is_none() && mounts::has_entrypoint_line(view, &entry.path)
     };
     let mut files = Vec::new();
     for entry in walk.entries.iter().filter(needs_line).take(limits::MOVED_FILES) {
@@ -110,22 +110,22 @@ fn unlisted_files(view: &dyn View, prefix: &str, book: &EntrypointFiles, walk: &
 }
 
 /// Whether the line of a removed file is the one that memdir would write for another file, apart from the name.
-fn has_line_of(book: &EntrypointFiles, rel: &str, to: &str, stored: &Stored) -> bool {
+fn has_line_of(entrypoint: &EntrypointFiles, rel: &str, to: &str, stored: &Stored) -> bool {
     let (title, hook) = line::title_and_hook(strip_md(rel), &stored.bytes);
     let has_own_title = line::title_and_hook(strip_md(to), &stored.bytes).0 == title;
     let written = line::write(rel, &title, &hook, usize::MAX);
-    has_own_title && written.is_some() && written.as_deref() == line_text(book, rel)
+    has_own_title && written.is_some() && written.as_deref() == line_text(entrypoint, rel)
 }
 
-fn line_text<'a>(book: &'a EntrypointFiles, rel: &str) -> Option<&'a str> {
-    let sheets = std::iter::once(&book.sheet).chain(book.pages.values().map(|page| &page.sheet));
+fn line_text<'a>(entrypoint: &'a EntrypointFiles, rel: &str) -> Option<&'a str> {
+    let sheets = std::iter::once(&entrypoint.sheet).chain(entrypoint.pages.values().map(|page| &page.sheet));
     sheets.filter_map(|sheet| sheet.lines.get(rel)).next().map(String::as_str)
 }
 
 /// Returns how the line of a renamed file changes: a line that memdir wrote is written anew, any other keeps its text.
-fn moved(book: &EntrypointFiles, rel: &str, to: String, stored: &Stored) -> LineChange {
+fn moved(entrypoint: &EntrypointFiles, rel: &str, to: String, stored: &Stored) -> LineChange {
     let (title, hook) = line::title_and_hook(strip_md(rel), &stored.bytes);
-    if line::write(rel, &title, &hook, usize::MAX).as_deref() == line_text(book, rel) {
+    if line::write(rel, &title, &hook, usize::MAX).as_deref() == line_text(entrypoint, rel) {
         let (title, hook) = line::title_and_hook(strip_md(&to), &stored.bytes);
         return LineChange::Rename { from: rel.to_owned(), to, title, hook };
     }

@@ -96,13 +96,13 @@ const PAGE_FILL_BYTES: usize = PAGE_BYTES - PAGE_BYTES / 10;
 
 /// Plans one change, or a few that belong together (an undo). `age` returns the time of a memory's last change; it is called only
 /// if lines have to move.
-pub fn plan(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
-    Work::new(book, changes.len() <= 1).run(changes, age)
+pub fn plan(entrypoint: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+    Work::new(entrypoint, changes.len() <= 1).run(changes, age)
 }
 
 /// Plans any number of changes at once (repair, import), with any number of pages.
-pub fn plan_many(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
-    let mut work = Work::new(book, false);
+pub fn plan_many(entrypoint: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&str) -> i64) -> EntrypointPlan {
+    let mut work = Work::new(entrypoint, false);
     if changes.len() > PAGE_LINES {
         work.index_pages();
     }
@@ -111,7 +111,7 @@ pub fn plan_many(book: &EntrypointFiles, changes: &[LineChange], age: &dyn Fn(&s
 
 /// The entrypoint while it is being changed.
 struct Work<'a> {
-    book: &'a EntrypointFiles,
+    entrypoint: &'a EntrypointFiles,
     sheet: Sheet,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
@@ -126,12 +126,12 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(book: &'a EntrypointFiles, single: bool) -> Self {
+    fn new(entrypoint: &'a EntrypointFiles, single: bool) -> Self {
         Work {
-            book,
-            sheet: book.sheet.clone(),
-            pointers: book.pointers.clone(),
-            pages: book.pages.clone(),
+            entrypoint,
+            sheet: entrypoint.sheet.clone(),
+            pointers: entrypoint.pointers.clone(),
+            pages: entrypoint.pages.clone(),
             touched: BTreeSet::new(),
             page_paths: None,
             single,
@@ -243,7 +243,7 @@ impl<'a> Work<'a> {
     fn follow(&mut self, from: &str, to: &str) {
         self.rewrite_hand(from, to);
         let is_listed = self.pointers.line_of(to).is_some() || self.sheet.lines.contains_key(to) || self.page_of(to).is_some();
-        let names = (MemoryPath::parse(&self.book.name), MemoryPath::parse(from), MemoryPath::parse(to));
+        let names = (MemoryPath::parse(&self.entrypoint.name), MemoryPath::parse(from), MemoryPath::parse(to));
         let (false, (Ok(holder), Ok(old), Ok(new))) = (is_listed, names) else { return self.drop_ours(from) };
         let rewritten = |line: String| links::rewrite_references(&line, &holder, &old, &new).unwrap_or(line);
         if let Some(line) = self.sheet.lines.remove(from) {
@@ -260,7 +260,7 @@ impl<'a> Work<'a> {
 
     /// Updates the user's own links after a rename.
     fn rewrite_hand(&mut self, from: &str, to: &str) {
-        let paths = (MemoryPath::parse(&self.book.name), MemoryPath::parse(from), MemoryPath::parse(to));
+        let paths = (MemoryPath::parse(&self.entrypoint.name), MemoryPath::parse(from), MemoryPath::parse(to));
         let (Ok(holder), Ok(from), Ok(to)) = paths else { return };
         let mut changed = false;
         for text in [&mut self.sheet.head, &mut self.sheet.tail] {
@@ -346,9 +346,9 @@ impl<'a> Work<'a> {
             if moved == 0 {
                 break;
             }
-            let name = page_name(&self.book.name, number);
+            let name = page_name(&self.entrypoint.name, number);
             let lines = if moved == 1 { "oldest line was".to_owned() } else { format!("{moved} oldest lines were") };
-            self.notes.push(format!("{} was full, so its {lines} moved to the linked page {name}", self.book.name));
+            self.notes.push(format!("{} was full, so its {lines} moved to the linked page {name}", self.entrypoint.name));
             if self.single {
                 break;
             }
@@ -423,32 +423,32 @@ impl<'a> Work<'a> {
     /// Returns the names of all pages and this one.
     fn page_names_with(&self, number: u32) -> Vec<String> {
         let numbers: BTreeSet<u32> = self.pages.keys().copied().chain([number]).collect();
-        numbers.into_iter().map(|number| page_name(&self.book.name, number)).collect()
+        numbers.into_iter().map(|number| page_name(&self.entrypoint.name, number)).collect()
     }
 
     fn page_names(&self) -> Vec<String> {
-        self.pages.keys().map(|&number| page_name(&self.book.name, number)).collect()
+        self.pages.keys().map(|&number| page_name(&self.entrypoint.name, number)).collect()
     }
 
     fn finish(mut self, changes: &[LineChange]) -> EntrypointPlan {
         let names = self.page_names();
-        let old = self.book.text.as_deref();
+        let old = self.entrypoint.text.as_deref();
         let main = Some(self.sheet.render(&names)).filter(|new| old.unwrap_or_default() != new);
         let pages = self.touched.iter().map(|number| {
             let text = self.pages.get(number).map(|page| page.sheet.render(&[]));
-            (page_name(&self.book.name, *number), text)
+            (page_name(&self.entrypoint.name, *number), text)
         });
         let pages = pages.collect();
         let text = main.as_deref().or(old).unwrap_or_default();
         for change in changes {
             if let LineChange::Remove { path } = change {
-                self.notes.extend(mentions(&self.book.name, text, path));
+                self.notes.extend(mentions(&self.entrypoint.name, text, path));
             }
         }
         if let Some(new) = &main
             && new.len() > old.map_or(0, str::len)
         {
-            self.notes.extend(size_note(&self.book.name, new));
+            self.notes.extend(size_note(&self.entrypoint.name, new));
         }
         EntrypointPlan { main, pages, notes: self.notes }
     }

@@ -165,36 +165,36 @@ fn apply_dated(
     }
     let mut out = EntrypointEdits::default();
     for (prefix, mut changes) in by_mount {
-        let Some(book) = open_entrypoint(view, books, &prefix)? else {
+        let Some(entrypoint) = open_entrypoint(view, books, &prefix)? else {
             let name = mounts::entrypoint_path(&prefix)?;
             out.notes.push(format!("{name} is not valid UTF-8, so it was not updated; convert it to UTF-8, then run: memdir check --fix"));
             continue;
         };
         for change in &mut changes {
             if let LineChange::Set { path, hook, .. } | LineChange::ToFront { path, hook, .. } = change
-                && let Some(marked) = marks::kept_mark(view, &book, &prefix, path, hook)
+                && let Some(marked) = marks::kept_mark(view, &entrypoint, &prefix, path, hook)
             {
                 *hook = marked;
             }
         }
         for (_, path, bytes) in replacing.iter().filter(|(of, ..)| *of == prefix) {
-            changes = marks::with_replaced(changes, view, &book, &prefix, path, bytes);
+            changes = marks::with_replaced(changes, view, &entrypoint, &prefix, path, bytes);
         }
         let age = |rel: &str| dates.of_line(view, &prefix, rel);
         let mut planned = match changes.as_slice() {
-            [one] => plan(&book, std::slice::from_ref(one), &age),
-            many => plan_many(&book, many, &age),
+            [one] => plan(&entrypoint, std::slice::from_ref(one), &age),
+            many => plan_many(&entrypoint, many, &age),
         };
         if planned.main.is_some() {
             // The entrypoint is written anyway: lines of files that other programs removed or renamed change with it.
-            let outdated = outdated::outdated(view, &prefix, &book, Lines::Entrypoint, &outdated::touched(&changes))?;
+            let outdated = outdated::outdated(view, &prefix, &entrypoint, Lines::Entrypoint, &outdated::touched(&changes))?;
             if !outdated.is_empty() {
-                let notes = outdated_note(book.name(), &outdated);
-                planned = plan_many(&book, &[outdated, changes].concat(), &age);
+                let notes = outdated_note(entrypoint.name(), &outdated);
+                planned = plan_many(&entrypoint, &[outdated, changes].concat(), &age);
                 planned.notes.extend(notes);
             }
         }
-        out.add(planned, &book, &prefix)?;
+        out.add(planned, &entrypoint, &prefix)?;
     }
     Ok(out)
 }
@@ -215,8 +215,8 @@ pub(crate) fn repair_lines(
     missing: Vec<(MemoryPath, Vec<u8>)>,
 ) -> Result<(EntrypointEdits, RepairedLines)> {
     let (mut out, mut repaired) = (EntrypointEdits::default(), RepairedLines::default());
-    let Some(book) = open_entrypoint(view, books, prefix)? else { return Ok((out, repaired)) };
-    let mut changes = outdated_lines(view, prefix, &book)?;
+    let Some(entrypoint) = open_entrypoint(view, books, prefix)? else { return Ok((out, repaired)) };
+    let mut changes = outdated_lines(view, prefix, &entrypoint)?;
     for change in &changes {
         if let LineChange::Gone { path } | LineChange::Moved { from: path, .. } | LineChange::Rename { from: path, .. } = change {
             repaired.removed.push(path.clone());
@@ -235,14 +235,14 @@ pub(crate) fn repair_lines(
         }
     }
     if !changes.is_empty() {
-        out.add(plan_many(&book, &changes, &|rel| dates.of_line(view, prefix, rel)), &book, prefix)?;
+        out.add(plan_many(&entrypoint, &changes, &|rel| dates.of_line(view, prefix, rel)), &entrypoint, prefix)?;
     }
     Ok((out, repaired))
 }
 
 /// Returns how the lines of an entrypoint and its pages change whose files other programs removed or renamed.
-pub(crate) fn outdated_lines(view: &dyn View, prefix: &str, book: &EntrypointFiles) -> Result<Vec<LineChange>> {
-    outdated::outdated(view, prefix, book, Lines::All, &HashSet::new())
+pub(crate) fn outdated_lines(view: &dyn View, prefix: &str, entrypoint: &EntrypointFiles) -> Result<Vec<LineChange>> {
+    outdated::outdated(view, prefix, entrypoint, Lines::All, &HashSet::new())
 }
 
 /// Returns a note about lines that were removed because their files no longer exist.
@@ -329,10 +329,10 @@ fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChang
 
 impl EntrypointEdits {
     /// Adds the edits of a plan.
-    fn add(&mut self, plan: EntrypointPlan, book: &EntrypointFiles, prefix: &str) -> Result<()> {
+    fn add(&mut self, plan: EntrypointPlan, entrypoint: &EntrypointFiles, prefix: &str) -> Result<()> {
         let at = |name: &str| Ok::<_, Error>(MemoryPath::parse(name)?.prefixed(prefix));
         if let Some(main) = plan.main {
-            self.edits.push(FileEdit { path: at(book.name())?, bytes: Some(main.into_bytes()), role: Role::Entrypoint });
+            self.edits.push(FileEdit { path: at(entrypoint.name())?, bytes: Some(main.into_bytes()), role: Role::Entrypoint });
         }
         for (name, text) in plan.pages {
             self.edits.push(FileEdit { path: at(&name)?, bytes: text.map(String::into_bytes), role: Role::Entrypoint });
@@ -434,8 +434,8 @@ pub(crate) fn has_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPa
     if links_to(view, &mount.prefix, rel) == Some(true) {
         return Some(true);
     }
-    let book = open_entrypoint(view, books, &mount.prefix).ok()??;
-    Some(book.line_of(rel).is_some())
+    let entrypoint = open_entrypoint(view, books, &mount.prefix).ok()??;
+    Some(entrypoint.line_of(rel).is_some())
 }
 
 /// Whether the entrypoint or a page contains a link as memdir writes it: cheaper than parsing them.
@@ -452,8 +452,8 @@ fn links_to(view: &dyn View, prefix: &str, rel: &str) -> Option<bool> {
 
 /// Returns the memories of a mount that need a line and have none.
 pub(crate) fn unlisted(view: &dyn View, books: &EntrypointCache, prefix: &str) -> Result<Vec<MemoryPath>> {
-    let Some(book) = open_entrypoint(view, books, prefix)? else { return Ok(Vec::new()) };
-    let (mut out, is_listed) = (Vec::new(), book.listed());
+    let Some(entrypoint) = open_entrypoint(view, books, prefix)? else { return Ok(Vec::new()) };
+    let (mut out, is_listed) = (Vec::new(), entrypoint.listed());
     for entry in view.list(prefix)?.entries {
         let Some((mount, rel)) = mounts::locate(view.mounts(), entry.path.as_str()) else { continue };
         if mount.prefix == prefix && !is_listed(rel) && mounts::has_entrypoint_line(view, &entry.path) {

@@ -184,9 +184,9 @@ fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: 
     let stored = mounts::entrypoint_file(store, prefix)?;
     let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
     let (decoded, mut problems) = text::decode(bytes);
-    if let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
+    if let Some(entrypoint) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
         problems.extend(
-            entrypoint::long_lines(&book)
+            entrypoint::long_lines(&entrypoint)
                 .into_iter()
                 .map(|long| Problem::at(long.line, format!("the line has {} characters; shorten it to at most 150", long.chars))),
         );

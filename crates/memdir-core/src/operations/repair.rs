@@ -86,8 +86,8 @@ fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> R
     }
     out.missing = upkeep::unlisted(store, &context.entrypoint_cache, prefix)?;
     let has_outdated = || -> Result<bool> {
-        let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? else { return Ok(false) };
-        Ok(!upkeep::outdated_lines(store, prefix, &book)?.is_empty())
+        let Some(entrypoint) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? else { return Ok(false) };
+        Ok(!upkeep::outdated_lines(store, prefix, &entrypoint)?.is_empty())
     };
     if fix && (!out.missing.is_empty() || has_outdated()?) {
         let touches = [mounts::entrypoint_path(prefix)?];
@@ -104,11 +104,11 @@ fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> R
         (out.notes, out.removed) = (notes, removed);
         out.change = (!change.files.is_empty()).then_some(change.id);
     }
-    if let Some(book) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
+    if let Some(entrypoint) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
         let exists =
             |rel: &str| MemoryPath::parse(rel).is_ok_and(|path| store.get(&path.prefixed(prefix)).is_ok_and(|stored| stored.is_some()));
-        out.dead = entrypoint::dead(&book, &exists);
-        out.long = entrypoint::long_lines(&book);
+        out.dead = entrypoint::dead(&entrypoint, &exists);
+        out.long = entrypoint::long_lines(&entrypoint);
     }
     Ok(())
 }

@@ -93,10 +93,10 @@ pub enum RecallVerdict {
 /// Explains the decision for every memory that has a word of the message, best first, and for `name` in any case.
 pub fn explain(table: &RecallTable, message: &str, name: Option<&MemoryPath>) -> Vec<RecallExplanation> {
     let scores = scores(table, message);
-    let bar = scores.bar();
+    let cutoff = scores.cutoff();
     let ignored = opt_out::asks_for_none(message);
     let matches = scores.all().iter().filter_map(|one| to_match(table, &scores, one));
-    let mut explained: Vec<RecallExplanation> = matches.map(|found| explanation(found, bar, ignored)).collect();
+    let mut explained: Vec<RecallExplanation> = matches.map(|found| explanation(found, cutoff, ignored)).collect();
     if let Some(name) = name.filter(|name| explained.iter().all(|one| one.name != name.name())) {
         let verdict = if ignored { RecallVerdict::MemoryIgnored } else { RecallVerdict::NothingInCommon };
         let features = RecallFeatures::default();
@@ -104,7 +104,7 @@ pub fn explain(table: &RecallTable, message: &str, name: Option<&MemoryPath>) ->
             name: name.name().to_owned(),
             verdict,
             features,
-            missing: bar,
+            missing: cutoff,
             matched: Vec::new(),
             validity: None,
         });
@@ -112,8 +112,8 @@ pub fn explain(table: &RecallTable, message: &str, name: Option<&MemoryPath>) ->
     explained
 }
 
-fn explanation(found: MessageMatch, bar: f32, ignored: bool) -> RecallExplanation {
-    let missing = (bar - found.features.score).max(0.0);
+fn explanation(found: MessageMatch, cutoff: f32, ignored: bool) -> RecallExplanation {
+    let missing = (cutoff - found.features.score).max(0.0);
     let verdict = match found.features.score {
         _ if ignored => RecallVerdict::MemoryIgnored,
         score if score < 0.0 => RecallVerdict::BelowThreshold,

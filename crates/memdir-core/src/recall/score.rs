@@ -3,16 +3,16 @@
 
 use super::{
     message_words::{MessageWords, WordKind},
-    store_words::{Meant, StoreWords},
+    store_words::{StemMatch, StoreWords},
     table::{ABOUT, BODY, LINE, NAME, PART, RecallTable, RowDetails},
 };
 use serde::Serialize;
 
-/// The number of memories below which the bar does not depend on the size of the store.
+/// The number of memories below which the threshold does not depend on the size of the store.
 const SMALL_STORE: f32 = 60.0;
 /// A memory this far below the best one is not shown beside it.
 const BELOW_BEST: f32 = 3.0;
-/// More sentences than this do not raise the bar further: the question in a long message is no less a question.
+/// More sentences than this do not raise the threshold further: the question in a long message is no less a question.
 const MANY_SENTENCES: f32 = 8.0;
 
 /// The terms of a score, and what a memory needs to be recalled.
@@ -37,8 +37,8 @@ impl RecallFeatures {
     /// Adds up the terms, and takes off what the message asks of every memory.
     fn sum(mut self, has_cues: bool, asked: f32) -> Self {
         let terms = 5.5 * self.cover + 2.9 * self.mass + 2.8 * self.name + 2.0 * self.cue;
-        let bar = if has_cues { 5.8 } else { 5.35 };
-        self.score = terms - asked - bar;
+        let threshold = if has_cues { 5.8 } else { 5.35 };
+        self.score = terms - asked - threshold;
         self
     }
 }
@@ -84,12 +84,12 @@ impl<'a> Scores<'a> {
 
     /// Those that are recalled.
     pub(super) fn recalled(&self) -> &[ScoredRow] {
-        let bar = self.bar();
-        &self.rows[..self.rows.iter().take_while(|one| one.features.score >= bar).count()]
+        let cutoff = self.cutoff();
+        &self.rows[..self.rows.iter().take_while(|one| one.features.score >= cutoff).count()]
     }
 
     /// The score that a memory needs beside the best one.
-    pub(super) fn bar(&self) -> f32 {
+    pub(super) fn cutoff(&self) -> f32 {
         self.rows.first().map_or(0.0, |best| (best.features.score - BELOW_BEST).max(0.0))
     }
 
@@ -127,7 +127,7 @@ struct Hits {
 
 impl Hits {
     fn find(store: &StoreWords<'_>) -> Hits {
-        let asked = asked(&store.meant);
+        let asked = asked(&store.matches);
         let mut next = vec![0; store.view.rows()];
         for posting in asked.iter().flat_map(|(id, _)| store.view.postings(*id)) {
             if store.body_factor(posting.row).is_some() {
@@ -141,8 +141,8 @@ impl Hits {
         let mut hits = vec![Hit::default(); total];
         for (id, word) in asked {
             let weight = store.weight(id) * script_factor(store, word);
-            let surely = store.meant[word].surely();
-            let (whole, part) = (surely * weight, surely.min(0.5) * weight);
+            let certainty = store.matches[word].certainty();
+            let (whole, part) = (certainty * weight, certainty.min(0.5) * weight);
             for posting in store.view.postings(id) {
                 let Some(body) = store.body_factor(posting.row) else { continue };
                 let field = match posting.places {
@@ -166,14 +166,14 @@ impl Hits {
     }
 }
 
-/// The stems that the message asks for, in their order, each with the word that means it most surely.
-fn asked(meant: &[Meant]) -> Vec<(u32, usize)> {
-    let known = |(word, meaning): (usize, &Meant)| match meaning {
-        Meant::Known { id, .. } => Some((*id, word)),
-        Meant::Unknown | Meant::Ignored => None,
+/// The stems that the message asks for, in their order, each with the word that means it most certainly.
+fn asked(matches: &[StemMatch]) -> Vec<(u32, usize)> {
+    let known = |(word, meaning): (usize, &StemMatch)| match meaning {
+        StemMatch::Known { id, .. } => Some((*id, word)),
+        StemMatch::Unknown | StemMatch::Ignored => None,
     };
-    let mut asked: Vec<(u32, usize)> = meant.iter().enumerate().filter_map(known).collect();
-    asked.sort_by(|a, b| a.0.cmp(&b.0).then(meant[b.1].surely().total_cmp(&meant[a.1].surely())).then(a.1.cmp(&b.1)));
+    let mut asked: Vec<(u32, usize)> = matches.iter().enumerate().filter_map(known).collect();
+    asked.sort_by(|a, b| a.0.cmp(&b.0).then(matches[b.1].certainty().total_cmp(&matches[a.1].certainty())).then(a.1.cmp(&b.1)));
     asked.dedup_by_key(|(id, _)| *id);
     asked
 }
@@ -307,12 +307,12 @@ fn sentence_weight(store: &StoreWords<'_>, ids: &[usize]) -> f32 {
     let (mut known, mut unknown) = (0.0, 0.0);
     for at in ids {
         let word = &store.message.words[*at];
-        match (word.kind, store.meant[*at]) {
-            (WordKind::Number | WordKind::Part, _) | (_, Meant::Ignored) => {}
-            (_, Meant::Known { id, .. }) => known += store.weight(id) * script_factor(store, *at),
-            (WordKind::Pair, Meant::Unknown) if is_foreign => unknown += 0.08,
-            (_, Meant::Unknown) if is_foreign => unknown += 0.05,
-            (_, Meant::Unknown) => unknown += store.unknown_weight(&word.stem),
+        match (word.kind, store.matches[*at]) {
+            (WordKind::Number | WordKind::Part, _) | (_, StemMatch::Ignored) => {}
+            (_, StemMatch::Known { id, .. }) => known += store.weight(id) * script_factor(store, *at),
+            (WordKind::Pair, StemMatch::Unknown) if is_foreign => unknown += 0.08,
+            (_, StemMatch::Unknown) if is_foreign => unknown += 0.05,
+            (_, StemMatch::Unknown) => unknown += store.unknown_weight(&word.stem),
         }
     }
     if is_foreign {

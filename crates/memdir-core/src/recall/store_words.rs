@@ -26,27 +26,27 @@ pub(super) struct StoreWords<'a> {
     rarest: f32,
     /// For each stem of the table: its weight once it is known, since many memories share a word.
     weights: Vec<Cell<Option<f32>>>,
-    /// For each word of the message: the stem of the table it means, and how surely.
-    pub(super) meant: Vec<Meant>,
+    /// For each word of the message: the stem of the table it means, and how certainly.
+    pub(super) matches: Vec<StemMatch>,
 }
 
 /// What a word of the message means in the store.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Meant {
+pub(super) enum StemMatch {
     /// A stem of the store, and how much a match counts.
-    Known { id: u32, surely: f32 },
+    Known { id: u32, certainty: f32 },
     /// Nothing in the store.
     Unknown,
     /// A mistyped word that says nothing about the topic.
     Ignored,
 }
 
-impl Meant {
+impl StemMatch {
     /// How much a match counts.
-    pub(super) fn surely(self) -> f32 {
+    pub(super) fn certainty(self) -> f32 {
         match self {
-            Meant::Known { surely, .. } => surely,
-            Meant::Unknown | Meant::Ignored => 0.0,
+            StemMatch::Known { certainty, .. } => certainty,
+            StemMatch::Unknown | StemMatch::Ignored => 0.0,
         }
     }
 }
@@ -60,8 +60,8 @@ impl<'a> StoreWords<'a> {
         let rarest = rarity::idf(memories as f32, 1.0, 0.0);
         let weights = vec![Cell::new(None); view.stems()];
         let has_frequencies = table.has_frequencies();
-        let mut store = StoreWords { view, message, memories, body_factors, has_frequencies, rarest, weights, meant: Vec::new() };
-        store.meant = store.meanings();
+        let mut store = StoreWords { view, message, memories, body_factors, has_frequencies, rarest, weights, matches: Vec::new() };
+        store.matches = store.meanings();
         store
     }
 
@@ -71,10 +71,10 @@ impl<'a> StoreWords<'a> {
     }
 
     /// What each word of the message means in the store.
-    fn meanings(&self) -> Vec<Meant> {
+    fn meanings(&self) -> Vec<StemMatch> {
         let known = |word: &MessageWord| {
             let id = self.view.find(word.stem.as_bytes()).filter(|id| self.is_known(*id))?;
-            Some(Meant::Known { id, surely: if word.kind == WordKind::Part { 0.5 } else { 1.0 } })
+            Some(StemMatch::Known { id, certainty: if word.kind == WordKind::Part { 0.5 } else { 1.0 } })
         };
         let may_be_typo = |word: &MessageWord| {
             self.message.is_typed
@@ -83,9 +83,9 @@ impl<'a> StoreWords<'a> {
                 && word.stem.bytes().all(|byte| byte.is_ascii_alphabetic())
         };
         let meaning = |word: &MessageWord| match known(word) {
-            Some(meant) => meant,
+            Some(matches) => matches,
             None if may_be_typo(word) => self.correct(word),
-            None => Meant::Unknown,
+            None => StemMatch::Unknown,
         };
         self.message.words.iter().map(meaning).collect()
     }
@@ -97,9 +97,9 @@ impl<'a> StoreWords<'a> {
     }
 
     /// Returns the correction of a word that no memory has.
-    fn correct(&self, word: &MessageWord) -> Meant {
+    fn correct(&self, word: &MessageWord) -> StemMatch {
         if is_mistyped_common_word(&word.written) {
-            return Meant::Ignored;
+            return StemMatch::Ignored;
         }
         let rank = |id: u32| {
             let stem = std::str::from_utf8(self.view.stem(id)).unwrap_or_default();
@@ -110,7 +110,7 @@ impl<'a> StoreWords<'a> {
         // The numbers of the stems are in the order of their texts.
         let best =
             self.near(&word.stem).filter_map(rank).min_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)).then(a.3.cmp(&b.3)));
-        best.map_or(Meant::Unknown, |(.., id)| Meant::Known { id, surely: 0.8 })
+        best.map_or(StemMatch::Unknown, |(.., id)| StemMatch::Known { id, certainty: 0.8 })
     }
 
     /// The stems of which a mistyped word may be a typo: those with its first letter, and those with one other letter there. The letters

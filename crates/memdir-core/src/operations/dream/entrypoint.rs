@@ -94,20 +94,22 @@ pub(super) fn find(
         by_prefix.entry(&file.prefix).or_default().insert(rel.to_string(), file);
     }
     for (prefix, files) in by_prefix {
-        let Some(book) = upkeep::open_entrypoint(view, &context.entrypoint_cache, prefix)? else { continue };
+        let Some(entrypoint) = upkeep::open_entrypoint(view, &context.entrypoint_cache, prefix)? else { continue };
         let file_of = |rel: &str| files.get(rel).copied().filter(|file| !taken.contains(&file.path));
-        let Some(surplus) = Surplus::new(book.size()) else {
-            out.extend(returned(&book, &file_of, weight));
+        let Some(surplus) = Surplus::new(entrypoint.size()) else {
+            out.extend(returned(&entrypoint, &file_of, weight));
             continue;
         };
-        let mut lines: Vec<OwnLine<'_>> =
-            book.section_lines().filter_map(|(rel, text)| file_of(rel).map(|file| OwnLine { file, text, uses: weight(file) })).collect();
+        let mut lines: Vec<OwnLine<'_>> = entrypoint
+            .section_lines()
+            .filter_map(|(rel, text)| file_of(rel).map(|file| OwnLine { file, text, uses: weight(file) }))
+            .collect();
         lines.sort_by(|a, b| a.value().cmp(&b.value()));
-        out.extend(tidied(&book, &lines, surplus, &files));
-        let long = entrypoint::long_lines(&book).len();
+        out.extend(tidied(&entrypoint, &lines, surplus, &files));
+        let long = entrypoint::long_lines(&entrypoint).len();
         if long > 0 {
             let (lines, them) = if long == 1 { ("line", "it") } else { ("lines", "them") };
-            notes.push(format!("{} has {long} overlong {lines}; shorten {them} by hand", book.name()));
+            notes.push(format!("{} has {long} overlong {lines}; shorten {them} by hand", entrypoint.name()));
         }
     }
     Ok((out, notes))
@@ -115,13 +117,13 @@ pub(super) fn find(
 
 /// What brings an entrypoint within its budget, given its generated lines, those of the least value first.
 fn tidied(
-    book: &EntrypointFiles,
+    entrypoint: &EntrypointFiles,
     lines: &[OwnLine<'_>],
     mut surplus: Surplus,
     files: &HashMap<String, &MaterialFile>,
 ) -> Vec<DreamOperation> {
     let is_counted = lines.iter().any(|line| line.uses > 0);
-    let movable = book.section_lines().count().saturating_sub(MIN_LINES);
+    let movable = entrypoint.section_lines().count().saturating_sub(MIN_LINES);
     let mut moved: Vec<&OwnLine<'_>> = Vec::new();
     let mut out = Vec::new();
     // Lines that nothing was ever read through cost tokens for nothing; a used one is shortened before it is moved.
@@ -147,13 +149,13 @@ fn tidied(
             moved.push(line);
         }
     }
-    out.extend(grouped(book, moved, files, if is_counted { 60 } else { 45 }));
+    out.extend(grouped(entrypoint, moved, files, if is_counted { 60 } else { 45 }));
     out
 }
 
 /// The operations that move lines to pages: one for each folder with many of them, and one for some of the others.
 fn grouped(
-    book: &EntrypointFiles,
+    entrypoint: &EntrypointFiles,
     moved: Vec<&OwnLine<'_>>,
     files: &HashMap<String, &MaterialFile>,
     confidence: u8,
@@ -167,7 +169,7 @@ fn grouped(
     for (folder, lines) in folders {
         let overview = format!("{folder}/overview.md");
         match (folder.is_empty() || lines.len() < MIN_GROUP || files.contains_key(&overview), MemoryPath::parse(&overview)) {
-            (false, Ok(path)) => out.push(group(book, &folder, path.prefixed(&lines[0].file.prefix), &lines, confidence)),
+            (false, Ok(path)) => out.push(group(entrypoint, &folder, path.prefixed(&lines[0].file.prefix), &lines, confidence)),
             _ => others.extend(lines),
         }
     }
@@ -178,15 +180,15 @@ fn grouped(
         };
         let why = format!(
             "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to an overflow page, chosen by use, size and age",
-            book.name()
+            entrypoint.name()
         );
-        operation(book, DreamAction::Move, why, Vec::new(), lines, confidence)
+        operation(entrypoint, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
 }
 
 /// A memory that lists the memories of a folder, whose lines move to a page.
-fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLine<'_>], confidence: u8) -> DreamOperation {
+fn group(entrypoint: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLine<'_>], confidence: u8) -> DreamOperation {
     let mut members: Vec<&MaterialFile> = lines.iter().map(|line| line.file).collect();
     members.sort_by(|a, b| a.path.cmp(&b.path));
     let title_of = |file: &&MaterialFile| file.memory.title(strip_md(file.path.file_name())).replace(['[', ']'], "");
@@ -201,14 +203,14 @@ fn group(book: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLi
         compose(&[("name", format!("Overview of {folder}").as_str()), ("description", description.as_str()), ("type", "reference")], &body);
     let why = format!(
         "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {} lines for {folder}/, chosen by use, size and age, move to an overflow page and are replaced by one line",
-        book.name(),
+        entrypoint.name(),
         lines.len()
     );
-    operation(book, DreamAction::Create, why, vec![DreamChange::New { path, text }], lines, confidence)
+    operation(entrypoint, DreamAction::Create, why, vec![DreamChange::New { path, text }], lines, confidence)
 }
 
 fn operation(
-    book: &EntrypointFiles,
+    entrypoint: &EntrypointFiles,
     action: DreamAction,
     why: String,
     mut changes: Vec<DreamChange>,
@@ -217,18 +219,18 @@ fn operation(
 ) -> DreamOperation {
     changes.extend(lines.iter().map(|line| DreamChange::Page { path: line.file.path.clone(), version: line.file.version }));
     let gone: String = lines.iter().map(|line| format!("-{}\n", line.text)).collect();
-    let diff = format!("--- a/{0}\n+++ b/{0}\n{gone}", book.name());
+    let diff = format!("--- a/{0}\n+++ b/{0}\n{gone}", entrypoint.name());
     DreamOperation { action, reason: DreamReason::Entrypoint, why, confidence, sources: Vec::new(), changes, diff }
 }
 
 /// Lines on pages whose memories are used more often than one would guess from their place.
 fn returned<'a>(
-    book: &EntrypointFiles,
+    entrypoint: &EntrypointFiles,
     file_of: &dyn Fn(&str) -> Option<&'a MaterialFile>,
     weight: &dyn Fn(&MaterialFile) -> u64,
 ) -> Vec<DreamOperation> {
     let mut used: Vec<(u64, &MaterialFile)> =
-        book.paged().filter_map(file_of).map(|file| (weight(file), file)).filter(|(uses, _)| *uses >= MIN_USES).collect();
+        entrypoint.paged().filter_map(file_of).map(|file| (weight(file), file)).filter(|(uses, _)| *uses >= MIN_USES).collect();
     used.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
     let to_operation = |(uses, file): (u64, &MaterialFile)| DreamOperation {
         action: DreamAction::Update,
