@@ -9,7 +9,7 @@ mod redact;
 mod rules;
 mod strict;
 
-pub use redact::{redact, redact_strict};
+pub use redact::{injected, redact, redact_strict};
 
 use crate::base::{limits, steps, text::LineCounter};
 use regex::{Regex, RegexBuilder};

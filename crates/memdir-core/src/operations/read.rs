@@ -3,7 +3,7 @@
 use crate::{
     base::{
         error::{Error, Problem, Result},
-        frame, limits,
+        limits,
         path::MemoryPath,
         text::{self, LineRange},
         time,
@@ -162,17 +162,9 @@ pub fn entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<
     load_entrypoint(store, context, prefix, |text| Cow::Borrowed(text))
 }
 
-/// Reads the entrypoint of the mount with this prefix for injecting it into a conversation, see [`injected`].
+/// Reads the entrypoint of the mount with this prefix for injecting it into a conversation, see [`secrets::injected`].
 pub(crate) fn injected_entrypoint(store: &dyn Store, context: &Context, prefix: &str) -> Result<EntrypointReading> {
-    load_entrypoint(store, context, prefix, injected)
-}
-
-/// Prepares a text that is injected into a conversation: its secrets are redacted, and it neither opens nor closes a frame.
-pub(crate) fn injected(text: &str) -> Cow<'_, str> {
-    match secrets::redact(text) {
-        Cow::Borrowed(text) => frame::neutral(text),
-        Cow::Owned(text) => Cow::Owned(frame::neutral(&text).into_owned()),
-    }
+    load_entrypoint(store, context, prefix, secrets::injected)
 }
 
 /// `prepare` gets the whole text, before it is cut: half of a secret would no longer be recognised.

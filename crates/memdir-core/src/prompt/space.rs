@@ -9,6 +9,7 @@ use crate::{
     },
     entrypoint,
     operations::{context::Context, read},
+    secrets,
     store::{
         Access, EntrypointMode as Kept, MountInfo, Source, Store,
         mounts::{self, ENTRYPOINT_FILE},
@@ -316,7 +317,7 @@ fn team(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Op
     }
     let stored = MemoryPath::parse(&format!("team/{}", ENTRYPOINT_FILE)).ok().and_then(|path| store.get(&path).ok()).flatten();
     let decoded = stored.map(|stored| text::decode(&stored.bytes).0.into_owned()).unwrap_or_default();
-    let injected = read::injected(&decoded);
+    let injected = secrets::injected(&decoded);
     let loaded = entrypoint::load(&injected);
     Some(Loaded {
         prefix: "team".into(),

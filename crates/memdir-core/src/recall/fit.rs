@@ -183,7 +183,7 @@ fn omitted_line(dropped: &[OmittedMemory], room: usize) -> String {
     let mut line = String::new();
     for (at, OmittedMemory { name, .. }) in dropped.iter().enumerate() {
         let more = dropped.len() - at;
-        let next = format!("{line}{}{}", if at == 0 { "[omitted: " } else { ", " }, frame::neutral(name).replace(['\n', '\r'], " "));
+        let next = format!("{line}{}{}", if at == 0 { "[omitted: " } else { ", " }, secrets::injected(name).replace(['\n', '\r'], " "));
         let end = if more == 1 { 1 } else { 6 };
         if tokens(&next) + end > room {
             return if at == 0 { format!("[omitted: {more} memories]\n") } else { format!("{line} and {more} more]\n") };
@@ -224,12 +224,12 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     let lines = candidate.lines.as_ref().map_or_else(String::new, |lines| format!(" lines=\"{lines}\""));
     let why = candidate.why.as_ref().map_or_else(String::new, |why| format!(" because=\"{}\"", frame::attribute(&secrets::redact(why))));
     let age = time::format_age_days(candidate.age_days);
-    let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", frame::attribute(candidate.name));
+    let mut out = format!("<memory source=\"{}\"{lines} age=\"{age}\"{why}>\n", frame::attribute(&secrets::redact(candidate.name)));
     if candidate.is_foreign {
         out.push_str(&format!("[{}]\n", frame::SHARED_NOTE.trim_end()));
     }
     if let Some(old) = &candidate.replaces {
-        out.push_str(&format!("[supersedes {}, which is not shown]\n", frame::neutral(&secrets::redact(old)).replace(['\n', '\r'], " ")));
+        out.push_str(&format!("[supersedes {}, which is not shown]\n", secrets::injected(old).replace(['\n', '\r'], " ")));
     }
     match (candidate.outdated, candidate.stale_after) {
         (Some(Outdated::Stale), Some(day)) => out.push_str(&format!("[stale after {day}: verify before relying on it]\n")),
@@ -241,7 +241,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     let gone = candidate.gone.iter().map(|gone| format!("{gone}, which does not exist"));
     let names: Vec<String> = gone.chain(candidate.missing.iter().cloned()).collect();
     for name in names.iter().take(notes) {
-        out.push_str(&format!("[mentions {}]\n", frame::neutral(&secrets::redact(name))));
+        out.push_str(&format!("[mentions {}]\n", secrets::injected(name)));
     }
     match names.len().saturating_sub(notes) {
         0 => {}
@@ -261,7 +261,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
             cut.lines,
             cut.text.len(),
             cut.bytes,
-            frame::neutral(candidate.name)
+            secrets::injected(candidate.name)
         ));
     }
     out + "</memory>\n"

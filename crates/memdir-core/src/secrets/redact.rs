@@ -1,6 +1,7 @@
 //! Redaction: replaces secrets in text. Never reports the value that was replaced.
 
 use super::{SecretFinding, SecretSeverity, disjoint, scan, strict};
+use crate::base::frame;
 use std::borrow::Cow;
 
 /// Redacts text before it is shown or injected: replaces every secret that a write would refuse with `[secret: RULE]`.
@@ -16,6 +17,14 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut findings = scan(text);
     findings.retain(|finding| finding.severity == SecretSeverity::Refuse);
     replace(text, &findings)
+}
+
+/// Prepares a text that is injected into a conversation: its secrets are redacted, and it neither opens nor closes a frame.
+pub fn injected(text: &str) -> Cow<'_, str> {
+    match redact(text) {
+        Cow::Borrowed(text) => frame::neutral(text),
+        Cow::Owned(text) => Cow::Owned(frame::neutral(&text).into_owned()),
+    }
 }
 
 /// Redacts text before it is kept without a review, such as a conversation: replaces suspected secrets too. A wrong guess costs a

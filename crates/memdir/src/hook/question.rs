@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use memdir_chats::candidates::session_name;
 use memdir_core::{
     CandidateKind, Clock as _, InboxEntry, MemoryPath, SystemClock,
-    internal::base::{frame, text},
+    internal::{base::text, secrets},
 };
 use serde_json::json;
 use std::time::Duration;
@@ -110,7 +110,7 @@ fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) 
             number + 1,
             entry.name,
             reason(entry.kind),
-            text::ellipsis(&frame::neutral(&said), WORDS_CHARS)
+            text::ellipsis(&secrets::injected(&said), WORDS_CHARS)
         );
         if exists(&entry.proposes) {
             out += &format!(

@@ -396,3 +396,13 @@ fn pinned_memories_leave_slots_for_matches() {
     assert_eq!(names("shown"), ["pin0", "pin1", "pin2", "pin3", "marmalade"]);
     assert_eq!(names("dropped"), ["pin4", "pin5", "pin6"]);
 }
+
+#[test]
+fn a_secret_in_a_name_is_redacted_in_recalled_memories() {
+    let home = Home::new();
+    let token = format!("ghp_{}", &"a1B2c3D4e5F6g7H8i9J0".repeat(2)[..36]);
+    home.put(&format!("notes/{token}.md"), "Deploy on Tuesdays, never on Fridays.\n");
+    let recalled = home.ok(&["recall", "Could you ship the new cart? I think we can deploy it this Friday."]);
+    assert!(recalled.contains("<memory source=\"notes/[secret: github-token]\"") && recalled.contains("never on Fridays"), "{recalled}");
+    assert!(!recalled.contains("ghp_"), "{recalled}");
+}
