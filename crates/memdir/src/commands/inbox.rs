@@ -131,14 +131,18 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
     {
         return Err(Failure::Usage {
             message: format!("only a person can accept a change to a rule, but an agent is running this command ({variable} is set)"),
-            hint: format!("run the command yourself in a terminal: memdir inbox accept {candidate}"),
+            hint: format!(
+                "run the command yourself in a terminal: memdir inbox accept {}",
+                memdir_core::internal::base::shell::quote_posix(candidate)
+            ),
         });
     }
     memdir.accept(&path, new_name).map_err(|error| match error {
-        Error::Exists { .. } => {
-            Failure::Core { error, hint: Some("merge the text with: memdir inbox merge CANDIDATE NAME, or accept it with --as NEW_NAME") }
-        }
-        Error::BadInput { .. } if new_name.is_some() => Failure::Core { error, hint: Some("omit --as, or use a name outside the inbox") },
+        Error::Exists { .. } => Failure::Core {
+            error,
+            hint: Some("merge the text with: memdir inbox merge CANDIDATE NAME, or accept it under another name with --as NEW_NAME"),
+        },
+        Error::BadInput { .. } if new_name.is_some() => Failure::Core { error, hint: Some("omit --as") },
         other => other.into(),
     })
 }

@@ -84,11 +84,12 @@ fn show(report: &IndexReport, printer: &mut Printer<'_>) -> io::Result<()> {
         let files = super::counted(report.embedded as u64, "file", "files");
         return printer.line(format!("embedded {files} in {:.1} s", report.seconds));
     }
-    printer.line(format!(
-        "indexed {} ({}) and removed {} from the index in {:.1} s",
-        super::counted(report.files as u64, "file", "files"),
-        human_bytes(report.bytes),
-        super::counted(report.removed as u64, "file", "files"),
-        report.seconds
-    ))
+    let indexed = format!("indexed {} ({})", super::counted(report.files as u64, "file", "files"), human_bytes(report.bytes));
+    let removed = format!("removed {} from the index", super::counted(report.removed as u64, "file", "files"));
+    let what = match (report.files, report.removed) {
+        (_, 0) => indexed,
+        (0, _) => removed,
+        _ => format!("{indexed} and {removed}"),
+    };
+    printer.line(format!("{what} in {:.1} s", report.seconds))
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     }
     let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
     let mount = mount.ok_or_else(|| Failure::Usage {
-        message: "cannot initialize: every mount has a prefix".into(),
+        message: "cannot initialize: only parts of the memory are selected".into(),
         hint: "omit --only, or select a directory with --dir PATH".into(),
     })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
@@ -98,13 +98,23 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
     }
     let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
     let whole = mounts::one_directory(settings, &dir.value, &configured);
-    if whole.entrypoint != EntrypointMode::Kept || !whole.only.is_empty() || whole.access != Access::ReadWrite {
-        return Err(refused(format!(
-            "{} is mounted read-only, partially or without an entrypoint, so it cannot have a team memory",
-            dir.value.display()
-        )));
+    if let Some(why) = why_no_team_below(&whole) {
+        return Err(refused(format!("{} cannot have a team memory: {why}", dir.value.display())));
     }
     Ok(mounts::one_directory(settings, &root, &configured))
+}
+
+/// Why a directory cannot have a team memory, by its settings.
+fn why_no_team_below(mount: &Mount) -> Option<&'static str> {
+    if mount.access != Access::ReadWrite {
+        Some("it is read-only")
+    } else if !mount.only.is_empty() {
+        Some("only some of its files are used as memories")
+    } else if mount.entrypoint != EntrypointMode::Kept {
+        Some("memdir does not maintain its MEMORY.md")
+    } else {
+        None
+    }
 }
 
 /// Creates `.gitattributes`; returns false if it exists.

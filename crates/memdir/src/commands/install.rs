@@ -339,7 +339,7 @@ fn ask(statuses: &[HostStatus], candidates: &[&'static Host]) -> io::Result<Stri
     let mut err = anstream::stderr().lock();
     let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
     show_table(statuses, &mut page)?;
-    let names = candidates.iter().map(|host| host.name).collect::<Vec<_>>().join(" ");
+    let names = candidates.iter().map(|host| host.name).collect::<Vec<_>>().join(", ");
     write!(err, "\nInstall in {names}? [Enter: all, names: only those, n: none] ")?;
     drop(err);
     read_answer()

@@ -89,9 +89,9 @@ fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
     }
     if listing.left_out > 0 {
         let omitted = super::counted(listing.left_out as u64, "file", "files");
-        printer.note(format!("too many files: {omitted} omitted; list one topic with: memdir list TOPIC"));
+        printer.note(format!("too many files: {omitted} omitted; narrow the list with: memdir list TOPIC"));
     }
     if listing.memories.is_empty() && printer.options.terminal {
-        printer.note("no memories; create one with: memdir write NAME TEXT");
+        printer.note("no memories found; create one with: memdir write NAME TEXT");
     }
 }

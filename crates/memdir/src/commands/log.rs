@@ -34,6 +34,6 @@ fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn show_status(summary: &DreamSummary, printer: &mut Printer<'_>) -> io::Result<()> {
     summary.lines(SystemClock.now()).iter().try_for_each(|line| printer.line(line))?;
-    printer.note("distill the logs of past days with: memdir dream --logs, then memdir dream --apply latest");
+    printer.note("plan memories from past days' logs with: memdir dream --logs, then apply the plan with: memdir dream --apply latest");
     Ok(())
 }

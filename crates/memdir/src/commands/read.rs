@@ -117,13 +117,14 @@ fn show_entrypoint(reading: &EntrypointReading, printer: &mut Printer<'_>) -> io
     if reading.content.is_empty() && reading.unlisted.is_empty() {
         printer.note("no memories yet; create one with: memdir write NAME TEXT");
     }
+    let file = reading.path.as_ref().map_or("MEMORY.md", |path| path.as_str());
     if !reading.unlisted.is_empty() {
         let names: Vec<&str> = reading.unlisted.iter().take(10).map(|path| path.name()).collect();
         let more = reading.unlisted.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let them = if reading.unlisted.len() == 1 { "it" } else { "them" };
-        printer.note(format!("not in the entrypoint: {}{more}; add {them} with: memdir entrypoint --repair", names.join(", ")));
+        printer.note(format!("not listed in {file}: {}{more}; add {them} with: memdir entrypoint --repair", names.join(", ")));
     }
-    problems(reading.path.as_ref().map_or("MEMORY.md", |path| path.as_str()), &reading.problems, printer);
+    problems(file, &reading.problems, printer);
     Ok(())
 }

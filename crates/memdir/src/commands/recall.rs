@@ -106,7 +106,11 @@ fn explain_rule(rule: &RuleMatch) -> String {
         Some(Strength::Deny) => "denies: the action does not run".to_owned(),
     };
     let pending = match rule.effect {
-        Some(effect) if effect < rule.strength => format!("; to enable `{}`, run: memdir rules accept {}", rule.strength.name(), rule.name),
+        Some(effect) if effect < rule.strength => format!(
+            "; to enable `{}`, run: memdir rules accept {}",
+            rule.strength.name(),
+            memdir_core::internal::base::shell::quote_posix(&rule.name)
+        ),
         _ => String::new(),
     };
     format!("{} {effect}; {}{pending}", rule.name, rule.why)

@@ -229,7 +229,7 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
         return Ok(());
     }
     let unused = counted(report.unused_memories, "memory was", "memories were");
-    printer.line(format!("{unused} neither recalled nor fired in any of these conversations"))
+    printer.line(format!("{unused} not used in any of these conversations"))
 }
 
 /// What a rule would do to a call.

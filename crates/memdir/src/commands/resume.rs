@@ -20,6 +20,9 @@ const MAX_CHATS: usize = 5;
 #[derive(Serialize)]
 struct Matches {
     on: bool,
+    /// Whether `--host` leaves out the conversations of other hosts.
+    #[serde(skip)]
+    of_host: bool,
     /// The matching conversations, best first, each once.
     chats: Vec<ChatMatch>,
     /// Matching conversations whose host cannot resume them.
@@ -40,7 +43,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     scope.must_be_on()?;
     let host = args.host.as_deref().map(host).transpose()?;
     let Some((memdir, _)) = spaces::open_chats(settings)? else {
-        return Ok(CommandOutput::new(Matches { on: false, chats: Vec::new(), without_command: Vec::new() }, show).exit(Exit::Negative));
+        return Ok(CommandOutput::new(
+            Matches { on: false, of_host: host.is_some(), chats: Vec::new(), without_command: Vec::new() },
+            show,
+        )
+        .exit(Exit::Negative));
     };
     let chats_note = memdir.catch_up_chats(None);
     let mut answer = memdir.search(&Search { max_results: 50, all_projects: true, ..Search::new(args.words.join(" ")) })?;
@@ -59,7 +66,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         return start(resume);
     }
     let exit = if chats.is_empty() { Exit::Negative } else { Exit::Success };
-    Ok(CommandOutput::new(Matches { on: true, chats, without_command }, show).with_notes(answer.notes).exit(exit))
+    Ok(CommandOutput::new(Matches { on: true, of_host: host.is_some(), chats, without_command }, show).with_notes(answer.notes).exit(exit))
 }
 
 /// Runs the host in the conversation's directory, and returns its exit status.
@@ -73,7 +80,7 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
             return Err(Failure::Settings {
                 message: format!("the conversation's directory {} does not exist", dir.display()),
                 hint: format!(
-                    "create the directory, in which the host looks for the conversation, or try this in another directory: {}",
+                    "create the directory, where the host looks for the conversation, or try this in another directory: {}",
                     resume.argv.join(" ")
                 ),
             });
@@ -97,7 +104,8 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
     } else if !matches.on {
         printer.note(CHATS_ARE_OFF);
     } else if matches.without_command.is_empty() {
-        printer.note("no matching conversations; try other words");
+        let wider = if matches.of_host { ", or omit --host" } else { "" };
+        printer.note(format!("no matching conversations; try other words{wider}"));
     }
     for chat in &matches.without_command {
         let show = format!("memdir chats show {}/{}", chat.place.host, chat.place.session);

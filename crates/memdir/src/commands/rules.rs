@@ -101,7 +101,7 @@ fn decide(
     output: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
     let verb = if decision == Decision::Accepted { "accept" } else { "reject" };
-    let command = format!("memdir rules {verb} {}", typed.name);
+    let command = format!("memdir rules {verb} {}", memdir_core::internal::base::shell::quote_posix(&typed.name));
     if let Some(variable) = config::agent_variable() {
         return Err(Failure::Usage {
             message: format!("only a person can {verb} a rule, but an agent is running this command ({variable} is set)"),
@@ -120,7 +120,10 @@ fn decide(
         if !output.can_ask() {
             return Err(Failure::Usage {
                 message: format!("`memdir rules {verb}` needs confirmation, but {}", output.why_not_asked()),
-                hint: format!("read the rule with `memdir read {}`, then run: {command} --yes", rule.name),
+                hint: format!(
+                    "read the rule with `memdir read {}`, then run: {command} --yes",
+                    memdir_core::internal::base::shell::quote_posix(&rule.name)
+                ),
             });
         }
         if !confirm(rule, decision).map_err(|source| Failure::Output { source })? {
@@ -157,7 +160,7 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
     page.table(&rows)?;
     let pending: Vec<&RuleRow> = list.rules.iter().filter(|rule| rule.conditions.iter().any(is_pending)).collect();
     if let [first, others @ ..] = pending.as_slice() {
-        let name = if others.is_empty() { first.name.as_str() } else { "NAME" };
+        let name = if others.is_empty() { memdir_core::internal::base::shell::quote_posix(&first.name) } else { "NAME".to_owned() };
         page.note(format!("`ask` and `deny` take effect after you accept the rule with: memdir rules accept {name}"));
     }
     Ok(())

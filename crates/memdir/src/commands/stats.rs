@@ -188,7 +188,7 @@ fn show(output: &StatsOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     let mount = if state.prefix.is_empty() { String::new() } else { format!(" of {}/", state.prefix) };
     let Some(last) = state.last_indexed else {
-        return format!("search index{mount}: not created yet; small mounts are searched without one");
+        return format!("search index{mount}: not created yet; small directories are searched without one");
     };
     let behind = match state.changed + state.gone {
         0 => "up to date".to_owned(),
@@ -197,7 +197,7 @@ fn index_line(state: &IndexState, output: &StatsOutput) -> String {
     let unembedded =
         if state.unembedded > 0 { format!(", {} without vectors", counted(state.unembedded, "file", "files")) } else { String::new() };
     format!(
-        "search index{mount}: {}, {}, {}, {behind}{unembedded}; last indexed {}; embedder {}",
+        "search index{mount}: {}, {}, {}, {behind}{unembedded}; last indexed {}; embedding model: {}",
         counted(state.files, "file", "files"),
         counted(state.units, "chunk", "chunks"),
         human_bytes(state.size.bytes),

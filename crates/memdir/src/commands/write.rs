@@ -80,10 +80,11 @@ fn content(args: &Typed) -> Result<Option<Vec<u8>>, Failure> {
         return Ok(None);
     }
     if is_blank {
-        return Err(Failure::Usage {
-            message: if is_given { format!("the text for {:?} is blank", args.name) } else { format!("missing text for {:?}", args.name) },
-            hint: "pass the text as an argument, with --file FILE or on standard input".into(),
-        });
+        let (message, hint) = match is_given {
+            true => (format!("the text for {:?} is blank", args.name), "pass a text with at least one visible character"),
+            false => (format!("missing text for {:?}", args.name), "pass the text as an argument, with --file FILE or on standard input"),
+        };
+        return Err(Failure::Usage { message, hint: hint.into() });
     }
     Ok(Some(bytes))
 }

@@ -60,7 +60,7 @@ fn an_empty_standard_input_is_not_a_text() {
     assert_snapshot!(home.run_with(&["write", "a", "-"], ""), @r#"
     -- stderr
     error: the text for "a" is blank
-    hint: pass the text as an argument, with --file FILE or on standard input
+    hint: pass a text with at least one visible character
     -- exit 2
     "#);
     assert_snapshot!(home.run_with(&["log", "-"], "\n"), @"

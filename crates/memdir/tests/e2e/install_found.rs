@@ -56,7 +56,7 @@ fn install_prints_what_it_found_with_a_command_for_each() {
       1 secret in memories (Claude Code's auto memory for this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
     -- stderr
     note: tools and hooks use the memory selected by these options: --home [HOME]/home
-    note: Claude Code's own auto memory is still on; choose with: memdir install claude-code --auto-memory replace|share|both
+    note: Claude Code's own auto memory is still on; choose what to do with it: memdir install claude-code --auto-memory replace|share|both
     ");
     // Nothing was changed by looking: a second installation changes no file and finds the same.
     let before = files(&home);
@@ -131,7 +131,7 @@ fn on_a_terminal_what_was_found_is_offered() {
     let (shown, code) = install("y\nn\nn\nn\n");
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("Archive and index 3 conversations of Claude Code? [y/N]"), "{shown}");
-    assert!(!shown.contains("in place, read-only?"), "the question about its own memory has decided that: {shown}");
+    assert!(!shown.contains("read-only, without copying?"), "the question about its own memory has decided that: {shown}");
     assert!(shown.contains("3 conversations of Claude Code: memdir chats sync"), "what is declined stays in the list: {shown}");
     let (shown, code) = install("y\ny\ny\ny\n");
     assert_eq!(code, 0, "{shown}");

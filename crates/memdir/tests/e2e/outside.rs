@@ -436,13 +436,13 @@ fn an_empty_text_is_refused() {
     assert_snapshot!(home.run(&["write", "a", ""]), @r#"
     -- stderr
     error: the text for "a" is blank
-    hint: pass the text as an argument, with --file FILE or on standard input
+    hint: pass a text with at least one visible character
     -- exit 2
     "#);
     assert_snapshot!(home.run_with(&["write", "a", "-"], " \n\t"), @r#"
     -- stderr
     error: the text for "a" is blank
-    hint: pass the text as an argument, with --file FILE or on standard input
+    hint: pass a text with at least one visible character
     -- exit 2
     "#);
     home.ok(&["write", "a", "one"]);

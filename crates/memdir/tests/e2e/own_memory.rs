@@ -80,7 +80,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     -- stderr
     note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in its project: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in the project it belongs to: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus","autoMemoryEnabled":false}"#);
@@ -131,7 +131,7 @@ fn replace_imports_the_memories_of_other_projects_too() {
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: imported 1 memory from [HOME]/.claude/projects/[SHOP]/memory (undo in [HOME]/shop: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in its project: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in the project it belongs to: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     ");
     let list = || String::from_utf8(home.bare(&["list"]).current_dir(home.path("shop")).output().unwrap().stdout).unwrap();
     assert_eq!(list(), "price\n");
@@ -205,8 +205,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
     let before = files(&home);
     for args in [&["install", "claude-code"][..], &["install", "--yes"]] {
         let shown = run(&home, args);
-        let note =
-            "note: Claude Code's own auto memory is still on; choose with: memdir install claude-code --auto-memory replace|share|both\n";
+        let note = "note: Claude Code's own auto memory is still on; choose what to do with it: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
         let value: Value = serde_json::from_str(&read(&home, ".claude/settings.json").replace("// mine", "")).unwrap();
         assert!(value.get("autoMemoryEnabled").is_none() && value.get("autoMemoryDirectory").is_none(), "{value:#}");

@@ -36,7 +36,7 @@ fn without_a_name_it_shows_the_entrypoint() {
     - [a](a.md) — About a.
     <!-- /memdir -->
     -- stderr
-    note: not in the entrypoint: by-hand; add it with: memdir entrypoint --repair
+    note: not listed in MEMORY.md: by-hand; add it with: memdir entrypoint --repair
     ");
     assert_snapshot!(home.run(&["read", "by-hand"]), @"
     Nobody printed the entrypoint.

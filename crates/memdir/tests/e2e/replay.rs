@@ -64,7 +64,7 @@ fn past_conversations_are_run_against_todays_memory() {
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory was neither recalled nor fired in any of these conversations
+    1 memory was not used in any of these conversations
     ");
     assert_snapshot!(home.run_bare(&[&since, ["--explain"].as_slice()].concat()), @"
     chats/claude-code/b2.md:15-17  Is the harbour ferry late?
@@ -82,7 +82,7 @@ fn past_conversations_are_run_against_todays_memory() {
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
-    1 memory was neither recalled nor fired in any of these conversations
+    1 memory was not used in any of these conversations
     ");
     let json: Value = serde_json::from_str(&ok(&home, &[&since, ["--json"].as_slice()].concat())).unwrap();
     assert_eq!((json["messages"].as_u64(), json["unused_memories"].as_u64()), (Some(6), Some(1)), "{json:#}");

@@ -13,7 +13,7 @@ fn mounts_and_the_journal_are_counted() {
     assert_snapshot!(table, @"
     mount   memories  size     entrypoint                      access      source  directory
     (root)  2         8 bytes  6/200 lines, 146 bytes/24.4 KB  read-write  memory  [HOME]/memory
-    search index: not created yet; small mounts are searched without one
+    search index: not created yet; small directories are searched without one
     chat: chats are off until the user runs: memdir chats on
     ");
     assert!(journal.starts_with("2 memories, 8 bytes; journal: 2 changes, "), "{journal}");

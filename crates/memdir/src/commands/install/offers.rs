@@ -30,9 +30,9 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
                 is_indexed = true;
                 Some((actions.index)()?)
             }
-            Some(Offer::Adopt(name)) if agrees(&format!("Mount {} in place, read-only", finding.what))? => {
+            Some(Offer::Adopt(name)) if agrees(&format!("Add {} read-only, without copying", finding.what))? => {
                 (actions.adopt)(name)?;
-                Some(format!("mounted {}; undo with: memdir adopt {name} --undo", finding.what))
+                Some(format!("added {} read-only; undo with: memdir adopt {name} --undo", finding.what))
             }
             _ => None,
         };

@@ -149,7 +149,7 @@ impl Settlement {
     /// The note about memories that the host no longer reads and that are not imported.
     fn unread_note(&self, dir: &Path, memories: usize) -> String {
         let is_shared = self.dir.is_some() && self.scope == InstallScope::User;
-        let (there, under) = if is_shared { ("", " --under user") } else { (" in its project", "") };
+        let (there, under) = if is_shared { ("", " --under user") } else { (" in the project it belongs to", "") };
         let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
         let title = self.host.title;
         format!(
@@ -264,8 +264,8 @@ pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, 
 /// The note that nothing was decided.
 pub(in crate::commands) fn undecided_note(host: &Host) -> Option<String> {
     let switch = host.memory_switch.as_ref()?;
-    let is = if switch.name.ends_with('s') { "are" } else { "is" };
-    Some(format!("{}'s own {} {is} still on; choose with: {}", host.title, switch.name, decide(host, switch)))
+    let (is, it) = if switch.name.ends_with('s') { ("are", "them") } else { ("is", "it") };
+    Some(format!("{}'s own {} {is} still on; choose what to do with {it}: {}", host.title, switch.name, decide(host, switch)))
 }
 
 /// The command that decides.
