@@ -77,7 +77,7 @@ impl DialectSpace {
             None => !self.mounts.iter().any(|mount| MemoryPath::parse(&mount.prefix).is_ok_and(|prefix| prefix.is_under(name.as_str()))),
         };
         match names.iter().find(is_outside) {
-            Some(name) => Err(Error::bad_input(given, format!("{:?} is not in any mount of this space", name.as_str()))),
+            Some(name) => Err(Error::bad_input(given, format!("no memories can exist under {:?}", name.as_str()))),
             None => Ok(()),
         }
     }

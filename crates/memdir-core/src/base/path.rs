@@ -138,7 +138,7 @@ fn reject(text: &str) -> Option<String> {
     // Look-alikes (full-width dots and slashes) must not become separators in another program.
     let folded: String = text.nfkc().collect();
     if folded.matches('/').count() != text.matches('/').count() {
-        return reason("it contains a character that looks like a slash; use `/` between components");
+        return reason("it contains a character that Unicode normalization (NFKC) turns into a slash; use `/` between components");
     }
     if let Some(why) = reject_form(&folded) {
         return Some(format!("after Unicode normalization (NFKC), {why}"));
@@ -180,8 +180,11 @@ fn reject_form(text: &str) -> Option<String> {
 }
 
 fn reject_part(part: &str) -> Option<String> {
+    if part.is_empty() {
+        return Some("it has an empty component; use one `/` between components and none at the end".into());
+    }
     if part.trim().is_empty() {
-        return Some("it has an empty or blank component; use one `/` between components and none at the end".into());
+        return Some("it has a blank component; use a name such as notes/deploy".into());
     }
     if part == "." || part == ".." {
         return Some(format!("it contains the component {part:?}; use a name without it"));
@@ -189,8 +192,14 @@ fn reject_part(part: &str) -> Option<String> {
     if part.len() > limits::NAME_PART_BYTES {
         return Some(format!("a component is {} bytes long; the limit is {}", part.len(), limits::NAME_PART_BYTES));
     }
-    if part.ends_with(['.', ' ']) || part.starts_with(' ') {
-        return Some(format!("the component {part:?} begins or ends with a space or ends with a dot, which some systems cannot store"));
+    let unstorable = match part {
+        _ if part.starts_with(' ') => Some("begins with a space"),
+        _ if part.ends_with(' ') => Some("ends with a space"),
+        _ if part.ends_with('.') => Some("ends with a dot"),
+        _ => None,
+    };
+    if let Some(what) = unstorable {
+        return Some(format!("the component {part:?} {what}, which some systems cannot store"));
     }
     if part.eq_ignore_ascii_case(".git") {
         return Some("the name `.git` is reserved for git".into());

@@ -50,7 +50,7 @@ impl Phrase {
             ));
         }
         if words.len() > MAX_BYTES {
-            return Err(Error::bad_input("words", format!("{} bytes; the limit is {MAX_BYTES}", words.len())));
+            return Err(Error::bad_input("words", format!("they are {} bytes long; the limit is {MAX_BYTES}", words.len())));
         }
         let in_texts = joined(words.split_whitespace(), BETWEEN);
         let in_names =

@@ -37,9 +37,9 @@ impl FromStr for LineRange {
         let bad = |why: &str| Error::bad_input("lines", format!("{text:?} {why}; use a line number or a range, such as 42, 42-56 or 42-"));
         let number = |digits: &str| match digits.parse::<u64>() {
             Ok(0) => Err(bad("includes line 0, but line numbers start at 1")),
-            Ok(u64::MAX) => Err(bad("is too large")),
+            Ok(u64::MAX) => Err(bad("contains a line number that is too large")),
             Ok(line) if digits.bytes().all(|b| b.is_ascii_digit()) => Ok(line),
-            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(bad("is too large")),
+            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(bad("contains a line number that is too large")),
             _ => Err(bad("is not a line range")),
         };
         let Some((first, last)) = text.trim().split_once('-') else {

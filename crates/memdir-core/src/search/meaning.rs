@@ -67,7 +67,7 @@ impl Meaning {
         }
         if self.waiting.fetch_add(1, Ordering::SeqCst) >= MAX_WAITING {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err("the embedder is still busy with earlier queries".to_owned());
+            return Err("the embedding model is still busy with earlier queries".to_owned());
         }
         let (send, receive) = mpsc::channel();
         let (embedder, kept, waiting, text) = (self.embedder.clone(), self.kept.clone(), self.waiting.clone(), text.to_owned());
@@ -86,11 +86,11 @@ impl Meaning {
         });
         if let Err(error) = started {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err(format!("the embedder thread could not be started: {error}"));
+            return Err(format!("the thread of the embedding model could not be started: {error}"));
         }
         receive.recv_timeout(TIMEOUT).unwrap_or_else(|error| match error {
-            RecvTimeoutError::Timeout => Err(format!("the embedder did not respond within {} ms", TIMEOUT.as_millis())),
-            RecvTimeoutError::Disconnected => Err("the embedder stopped unexpectedly".to_owned()),
+            RecvTimeoutError::Timeout => Err(format!("the embedding model did not respond within {} ms", TIMEOUT.as_millis())),
+            RecvTimeoutError::Disconnected => Err("the embedding model stopped unexpectedly".to_owned()),
         })
     }
 }

@@ -234,7 +234,7 @@ impl Searcher {
             }
             match indexer.embed_missing(index, usize::MAX) {
                 Ok(files) => indexed.embedded = files,
-                Err(error) => indexed.problems.push(Problem::whole(format!("some files have no vectors yet: {error}"))),
+                Err(error) => indexed.problems.push(Problem::whole(format!("some files cannot be searched by meaning yet: {error}"))),
             }
             all.push(indexed);
         }

@@ -41,7 +41,7 @@ impl ChangeCursor {
 
     /// The error for a cursor that is too old: the history no longer has its position.
     pub fn expired() -> Error {
-        Error::bad_input("cursor", "it is too old, or belongs to another space; list the memories again and start with a new cursor")
+        Error::bad_input("cursor", "it is too old, or belongs to other memories; list the memories again and start with a new cursor")
     }
 }
 

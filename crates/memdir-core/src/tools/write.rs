@@ -29,7 +29,7 @@ const TITLE: Param = Param::text("title").unserved();
 const DESCRIPTION: Param = Param::text("description").describe("one line for the entrypoint");
 const CUES: Param = Param::text_list("cues")
     .aliases(&["cue"])
-    .describe("phrases that later searches may use, at most 8, together 300 bytes; omit to keep the existing ones; [] removes them");
+    .describe("phrases that later searches may use, at most 8 with a total of 300 bytes; omit to keep the existing ones; [] removes them");
 const WHEN: Param = Param::object("when").describe(
     "rule to show before an action: globs for command, path, words or tools, and strength (tell, hold, ask or deny); omit to keep it; {} removes it",
 );

@@ -377,7 +377,7 @@ fn a_journal_that_cannot_be_read_leaves_the_change_open() {
     let error = open_memdir(&work, "project").write(&Write::create(path("next"), "next")).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "cannot finish an interrupted change to several mounts: cannot read the journal of another mount of that change ("
+            "cannot finish an interrupted change to several memory directories: cannot read the journal of another directory of that change ("
         ),
         "{error}"
     );

@@ -223,7 +223,7 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
     );
     assert_eq!(
         get(&[("Memdir-Only", "docs")], "memory/pub/a.md"),
-        "invalid Memdir-Only header: \"docs\" is not in any mount of this space"
+        "invalid Memdir-Only header: no memories can exist under \"docs\""
     );
     assert_eq!(
         get(&[("Memdir-Project", "shop")], "memory/pub/a.md"),
@@ -236,7 +236,7 @@ fn a_name_in_no_mount_is_refused_and_a_new_one_is_empty_and_writable() {
     let home = Home::new();
     assert_snapshot!(home.run(&["--only", "docs", "mcp", "--dialect", "profclaw"]), @r#"
     -- stderr
-    error: invalid --only: "docs" is not in any mount of this space
+    error: invalid --only: no memories can exist under "docs"
     -- exit 2
     "#);
     let mut koding = Talk::begin(&home, &["--dialect", "koding", "--only", "fresh"], "2025-06-18");

@@ -115,7 +115,7 @@ fn one_unreadable_entry_does_not_hide_the_others() {
     name  type  size     age    description
     a     -     2 bytes  today
     -- stderr
-    note: "dangling.md" is a symbolic link; to follow links within a mount, set `follow_links = true` for the mount
+    note: "dangling.md" is a symbolic link; to follow links within this directory, set `follow_links = true` in its `[[mounts]]` entry in memdir's config.toml
     "#);
 }
 

@@ -378,7 +378,7 @@ fn changes_are_read_from_a_cursor_and_streamed_on(served: &mut MemoryServer) {
     let (status, expired) = api.ask("GET", &format!("/v1/changes/stream?after={place}.zzzzzzzz"), None);
     assert_eq!(
         (status, expired["detail"].as_str().unwrap()),
-        (422, "cursor: it is too old, or belongs to another space; list the memories again and start with a new cursor")
+        (422, "cursor: it is too old, or belongs to other memories; list the memories again and start with a new cursor")
     );
     let ended = std::mem::replace(&mut served.web, another).end();
     assert!(ended.success(), "an open stream does not keep the server from ending");

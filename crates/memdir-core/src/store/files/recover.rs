@@ -115,8 +115,8 @@ impl PartState {
     fn explain(&self, error: Error) -> Error {
         match (&self.journal, error) {
             (PartJournal::Opened(_), Error::Io { source, .. }) => Error::Unavailable {
-                what: "cannot finish an interrupted change to several mounts".into(),
-                why: format!("cannot write to another mount of that change ({source}); resolve the cause and try again"),
+                what: "cannot finish an interrupted change to several memory directories".into(),
+                why: format!("cannot write to another directory of that change ({source}); resolve the cause and try again"),
             },
             (_, error) => error,
         }
@@ -445,8 +445,8 @@ fn lookup(journal: &Journal, id: &str, part: &ChangePart) -> Result<Lookup> {
 /// The error for a journal that cannot be read. It does not name the journal, which may be that of a mount outside this space.
 fn unreadable(source: &std::io::Error) -> Error {
     Error::Unavailable {
-        what: "cannot finish an interrupted change to several mounts".into(),
-        why: format!("cannot read the journal of another mount of that change ({source}); resolve the cause and try again"),
+        what: "cannot finish an interrupted change to several memory directories".into(),
+        why: format!("cannot read the journal of another directory of that change ({source}); resolve the cause and try again"),
     }
 }
 
