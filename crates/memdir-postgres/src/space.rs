@@ -132,7 +132,10 @@ impl Space {
             Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
             None => {
                 let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-                Err(Error::bad_path(path.as_str(), format!("it is not in any memory directory; begin it with one of: {}", known.join(", "))))
+                Err(Error::bad_path(
+                    path.as_str(),
+                    format!("it is not in any memory directory; begin it with one of: {}", known.join(", ")),
+                ))
             }
         }
     }

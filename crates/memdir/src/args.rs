@@ -1005,11 +1005,7 @@ Examples:
   memdir where --json")]
 pub(crate) struct Where {}
 
-<<<<<<< ours
 /// Show the memory directories, the number of memories in each, and the last change
-=======
-/// Show the memory directories, the number of memories and the last change
->>>>>>> theirs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The same as `memdir` without a command.

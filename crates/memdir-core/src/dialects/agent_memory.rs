@@ -125,12 +125,10 @@ fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
 fn sessions_prefix(caller: &ToolContext) -> Result<String> {
     let root = real_path(&caller.root);
     let holding = caller.memdir.store().mounts().iter().filter_map(|mount| Some((mount, root.strip_prefix(&mount.root).ok()?)));
-    let (mount, below) = holding
-        .min_by_key(|(_, below)| below.as_os_str().len())
-        .ok_or_else(|| Error::Unavailable {
-            what: "the session directory".into(),
-            why: "it is outside the part of the memory that is available here; ask the user to include it".into(),
-        })?;
+    let (mount, below) = holding.min_by_key(|(_, below)| below.as_os_str().len()).ok_or_else(|| Error::Unavailable {
+        what: "the session directory".into(),
+        why: "it is outside the part of the memory that is available here; ask the user to include it".into(),
+    })?;
     let parts = [mount.prefix.as_str(), &below.to_string_lossy()].map(ToOwned::to_owned);
     Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/"))
 }

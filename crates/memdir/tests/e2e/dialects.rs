@@ -221,10 +221,7 @@ fn a_session_cannot_widen_what_a_dialect_is_narrowed_to() {
         get(&[("Memdir-Only", "memory/priv")], "memory/priv/c.md"),
         "invalid Memdir-Only header: this server serves none of the requested prefixes"
     );
-    assert_eq!(
-        get(&[("Memdir-Only", "docs")], "memory/pub/a.md"),
-        "invalid Memdir-Only header: no memories can exist under \"docs\""
-    );
+    assert_eq!(get(&[("Memdir-Only", "docs")], "memory/pub/a.md"), "invalid Memdir-Only header: no memories can exist under \"docs\"");
     assert_eq!(
         get(&[("Memdir-Project", "shop")], "memory/pub/a.md"),
         "this server serves a directory, not a project; omit the Memdir-Project header"

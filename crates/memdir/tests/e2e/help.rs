@@ -55,13 +55,8 @@ fn help_lists_every_command_and_exit_status() {
 
     Maintenance:
       where        Show which memory directories are used here, and why
-<<<<<<< ours
       status       Show the memory directories, the number of memories in each, and the last change
       projects     List projects; adopt, merge or rename their memories
-=======
-      status       Show the memory directories, the number of memories and the last change
-      projects     List, merge and rename projects, or use another project's memory
->>>>>>> theirs
       config       Show the settings with their origins, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes

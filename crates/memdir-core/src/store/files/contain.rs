@@ -323,7 +323,9 @@ impl Open<'_> {
                 )
             }
             Ok(target) if target.starts_with(&self.root.path) => {
-                format!("{link_name} is a symbolic link; to follow links within this directory, set `follow_links = true` in its `[[mounts]]` entry in memdir's config.toml")
+                format!(
+                    "{link_name} is a symbolic link; to follow links within this directory, set `follow_links = true` in its `[[mounts]]` entry in memdir's config.toml"
+                )
             }
             Ok(target) => {
                 let into = if target.is_dir() { &*target } else { target.parent().unwrap_or(&target) };
