@@ -56,7 +56,7 @@ fn help_lists_every_command_and_exit_status() {
     Maintenance:
       where        Show which memory directories are used here, and why
       status       Show the memory directories, the number of memories in each, and the last change
-      projects     List projects; adopt, merge or rename their memories
+      projects     List, merge and rename projects, or use another project's memory
       config       Show the settings with their origins, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes
@@ -85,13 +85,17 @@ fn help_lists_every_command_and_exit_status() {
     Global options:
           --dir <PATH>           Use this directory as the whole memory [env: MEMDIR_DIR]
           --json                 Print output and errors as JSON
-          --actor <NAME>         Name to record in the history as the author of changes [env: USER, LOGNAME] [default: cli]
+          --actor <NAME>         Name to record in the history as the author of changes [env: USER,
+                                 LOGNAME] [default: cli]
           --home <PATH>          Directory for memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
           --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
           --agent <NAME>         Also use this agent's memory, under agent/NAME [env: MEMDIR_AGENT]
-          --agent-scope <SCOPE>  Scope of the memory of --agent: user (all projects), project (shared in the repository) or local (this project, on this machine) [default: user]
-          --only <PREFIX>        Access only memories under these name prefixes, such as team or notes, separated by commas
+          --agent-scope <SCOPE>  Scope of the memory of --agent: user (all projects), project (shared in
+                                 the repository) or local (this project, on this machine) [default:
+                                 user]
+          --only <PREFIX>        Access only memories under these name prefixes, such as team or notes,
+                                 separated by commas
       -h, --help                 Print help
       -V, --version              Print version
 

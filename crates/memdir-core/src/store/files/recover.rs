@@ -116,7 +116,7 @@ impl PartState {
         match (&self.journal, error) {
             (PartJournal::Opened(_), Error::Io { source, .. }) => Error::Unavailable {
                 what: "cannot finish an interrupted change to several memory directories".into(),
-                why: format!("cannot write to another directory of that change ({source}); resolve the cause and try again"),
+                why: format!("cannot write to another directory of that change ({source}); make it writable, then try again"),
             },
             (_, error) => error,
         }
@@ -446,7 +446,7 @@ fn lookup(journal: &Journal, id: &str, part: &ChangePart) -> Result<Lookup> {
 fn unreadable(source: &std::io::Error) -> Error {
     Error::Unavailable {
         what: "cannot finish an interrupted change to several memory directories".into(),
-        why: format!("cannot read the journal of another directory of that change ({source}); resolve the cause and try again"),
+        why: format!("cannot read the journal of another directory of that change ({source}); make it readable, then try again"),
     }
 }
 
