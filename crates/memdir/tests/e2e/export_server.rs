@@ -119,7 +119,7 @@ fn nothing_is_sent_if_one_memory_has_a_secret() {
     insta::assert_snapshot!(shown, @"
     -- stderr
     error: nothing was sent: found 1 secret: notes/key:2 (github-token)
-    hint: remove the secrets from the memories, or allow them with the setting `secrets.allow` ([ID]) or `secrets.allow_rules` (rule names)
+    hint: remove the secrets from the memories, or allow them with the setting `secrets.allow` or `secrets.allow_rules`
     -- exit 3
     ");
     assert!(!team.on_server("notes/a").contains("Harmless"));

@@ -180,7 +180,7 @@ fn check_secrets(memdir: &Memdir, memories: &[LocalMemory]) -> Result<(), Failur
     }
     Err(Failure::Settings {
         message: format!("nothing was sent: found {}: {}", counted(found.len() as u64, "secret", "secrets"), found.join(", ")),
-        hint: "remove the secrets from the memories, or allow them with the setting `secrets.allow` (patterns) or `secrets.allow_rules` (rule names)".into(),
+        hint: "remove the secrets from the memories, or allow them with the setting `secrets.allow` or `secrets.allow_rules`".into(),
     })
 }
 
