@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct ErasureReceipt {
     /// The tenant.
     pub tenant: String,
-    /// The name that the history has instead of the person's.
+    /// The pseudonym: the name that the history has instead of the person's.
     pub erased_as: String,
     /// The number of namespaces that were only the person's: their own and those of their agents.
     pub namespaces: u64,

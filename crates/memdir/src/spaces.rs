@@ -130,9 +130,9 @@ fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir
     if !settings.config.chats.settings.on {
         memdir
     } else if chat_archive(settings).dir().is_dir() && is_narrowed {
-        memdir.without_chats("chats are on, but not part of this space; to search them, run without --dir, MEMDIR_DIR and --only")
+        memdir.without_chats("past conversations were not searched; to search them, run without --dir, MEMDIR_DIR and --only")
     } else if chat_archive(settings).dir().is_dir() {
-        memdir.without_chats("chats are on, but not part of this space")
+        memdir.without_chats("past conversations were not searched: this memory does not include them")
     } else {
         memdir.without_chats("no conversations imported yet; import them with: memdir chats sync")
     }

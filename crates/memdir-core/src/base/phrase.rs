@@ -18,7 +18,7 @@ const MIN_UNSPACED: usize = 2;
 /// Characters without a width, which may be between any two letters.
 const INVISIBLE: &str = r"[\u{ad}\u{200b}-\u{200f}\u{2060}\u{feff}]*";
 
-/// What may be between two words: the joints of a name; white space, also as an escape of JSON; or a line break with the marks at the
+/// What may be between two words to forget, such as the marks of lines: the joints of a name; white space, also as an escape of JSON; or a line break with the marks at the
 /// end of a line and at the beginning of the next one, as in quotations, comments, diffs, tables and lists.
 const BETWEEN: &str = r#"(?:[-_.]+|(?:\s|\\[nrt])+|(?:\s|\\[rt]|[|*/\\])*(?:\n|\\n)(?:\s|\\[nrt]|[-+>#*/|;%!]|[0-9]{1,6}[.):])*)"#;
 /// What is between two words in the name of a file, where punctuation is left out.

@@ -118,6 +118,8 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
     }
     let fitting: Vec<Change> = in_effect(store)?.into_iter().filter(|change| fits(change)).collect();
     let mine = |change: &Change| change.actor == context.actor && change.verb != Verb::Found;
+    // A redo looks only at undos.
+    let (kind, it) = if doing == "redo" { ("undo", "the undone change") } else { ("change", "it") };
     let newest = match which {
         UndoTarget::Last => newest(&fitting),
         _ => fitting.iter().find(|change| mine(change)),
@@ -128,16 +130,16 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
         Some(change) if change.after_damage => {
             let (id, what) = (&change.id, describe_here(change));
-            let why = format!("a journal record is damaged, so {id} ({what}) may not be the newest change; use its id to {doing} it");
+            let why = format!("a journal record is damaged, so {id} ({what}) may not be the newest {kind}; use its id to {doing} {it}");
             Err(Error::no_change(why))
         }
         Some(change) if mine(change) || (*which == UndoTarget::Last && change.verb == Verb::Found) => Ok(change.clone()),
         Some(change) => {
             let own = fitting.iter().find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!("; your newest change is {} ({})", own.id, describe_here(own)));
+            let own = own.map_or(String::new(), |own| format!("; your newest {kind} is {} ({})", own.id, describe_here(own)));
             let what = describe_here(change);
             let (whose, id) = (&change.actor.name, &change.id);
-            Err(Error::no_change(format!("the newest change is by {whose}: {id} ({what}); use its id to {doing} it{own}")))
+            Err(Error::no_change(format!("the newest {kind} is by {whose}: {id} ({what}); use its id to {doing} {it}{own}")))
         }
     }
 }
@@ -337,13 +339,13 @@ fn check_whole(change: &Change, doing: &str) -> Result<()> {
     let id = &change.id;
     if !change.elsewhere.is_empty() {
         let why = format!(
-            "change {id} also changed memories that are not part of this space; {doing} it by its id in a space that includes all of them"
+            "change {id} also changed memories that are not accessible here; {doing} it by its id where all of them are accessible"
         );
         return Err(Error::no_change(why));
     }
     if change.incomplete {
         let why = format!(
-            "change {id} also changed memories that are not accessible here or no longer in the journal; restore the other memories one by one, each to a version from its history"
+            "change {id} also changed memories that are not accessible here or no longer in the journal; restore the accessible ones one by one, each to a version from its history"
         );
         return Err(Error::no_change(why));
     }

@@ -257,7 +257,7 @@ fn a_part_of_a_change_is_never_undone() {
         assert_eq!(
             error,
             format!(
-                "change {0} also changed memories that are not part of this space; undo it by its id in a space that includes all of them",
+                "change {0} also changed memories that are not accessible here; undo it by its id where all of them are accessible",
                 renamed.change
             )
         );

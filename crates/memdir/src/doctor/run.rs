@@ -47,7 +47,7 @@ pub(super) fn handshake(dir: &Path, program: &str, args: &[String]) -> Result<Se
 
 fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("cannot be connected to: its standard input or output is not open".into());
+        return Err("has no open standard input or output".into());
     };
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -44,7 +44,7 @@ pub(crate) struct HookSpec {
     pub(crate) event: HookEvent,
     /// The host's name for the event.
     pub(crate) name: &'static str,
-    /// How long the host waits.
+    /// The timeout: how long the host waits. The numbers are in the `HOOKS` of each host.
     pub(crate) timeout_secs: u64,
     /// Where the text of the hook's output goes, if it decides nothing. Before a tool this is how a rule tells.
     pub(crate) delivery: Delivery,

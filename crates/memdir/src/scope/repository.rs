@@ -32,7 +32,10 @@ pub(super) fn settings(home: &Path, project: &Project, notes: &mut Vec<String>) 
         let real = real_path(&project.checkout.join(&*path));
         let inside = path.is_relative() && real.starts_with(&top) && real != top && !real.starts_with(top.join(".git"));
         if !inside {
-            let why = format!("{} is not a relative path to a directory inside the repository", path.display());
+            let why = format!(
+                "{} must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of",
+                path.display()
+            );
             notes.push(format!("{}: ignored mount {name:?}: {why}", file.display()));
         }
         *path = real;

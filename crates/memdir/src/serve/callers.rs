@@ -125,7 +125,7 @@ impl TokenCallers {
         filter.without.retain(exists);
         if filter.only.is_empty() && !self.filter.only.is_empty() {
             return Err(Failure::Usage {
-                message: "no tools left to serve: `memory_log` exists only if memories are first written as a log".into(),
+                message: "no tools left to serve: `memory_log` exists only with the setting `log = true`".into(),
                 hint: String::new(),
             });
         }

@@ -111,7 +111,7 @@ impl TeamCallers {
         filter.without.retain(exists);
         let refuse = |message: String| Failure::Usage { message, hint: String::new() };
         if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(refuse("no tools left to serve: `memory_log` exists only if memories are first written as a log".into()));
+            return Err(refuse("no tools left to serve: `memory_log` exists only with the setting `log = true`".into()));
         }
         let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
         let projects = &caller.access.projects;

@@ -278,7 +278,7 @@ fn a_secret_at_the_cut_of_a_prompt_is_redacted() {
     let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
     // At any of these lengths the limit of 8,192 bytes is inside the secret or right beside it.
     for before in [8_140, 8_155, 8_170, 8_185, 8_191] {
-        home.put("notes/long.md", &format!("{}\ntoken: {token}\n{}\n", "x".repeat(before), "more text ".repeat(50)));
+        home.put("notes/long.md", format!("{}\ntoken: {token}\n{}\n", "x".repeat(before), "more text ".repeat(50)));
         let prompt = home.ok(&["dream", "--prompt"]);
         assert!(prompt.contains("[cut: do not update this memory]"), "{before}");
         assert!(!prompt.contains("ghp_"), "{before}: a part of the token is shown");

@@ -186,9 +186,9 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     team/fixed
     -- stderr
     note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not allowed in a repository's settings
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh is not a relative path to a directory inside the repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link is not a relative path to a directory inside the repository
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc is not a relative path to a directory inside the repository
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
     "#);
     assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"-- exit 3");
     assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));

@@ -37,7 +37,7 @@ fn chats_are_listed_as_off_until_they_are_on() {
     home.ok(&["chats", "on"]);
     assert_eq!(printed(), serde_json::json!([]));
     assert!(!home.run_bare(&["stats"]).contains("chat: "));
-    let elsewhere = "chats are on, but not part of this space; to search them, run without --dir, MEMDIR_DIR and --only\n";
+    let elsewhere = "past conversations were not searched; to search them, run without --dir, MEMDIR_DIR and --only\n";
     assert!(home.run(&["stats"]).contains(&format!("chat: {elsewhere}")));
     assert!(home.run(&["search", "--source", "chat", "x"]).contains(&format!("note: {elsewhere}")));
     assert!(home.run_bare(&["--only", "user", "search", "--source", "chat", "x"]).contains(&format!("note: {elsewhere}")));

@@ -347,8 +347,10 @@ impl<'a> ForgetPlaces<'a> {
             true => format!(
                 "it is named after a project; rename the project's working directory, then run there: memdir projects rename {id} NEW && memdir projects adopt NEW"
             ),
-            false => "memdir does not rename it; rename the project, person, team or agent that it is named after, or the directory itself"
-                .to_owned(),
+            false if dir.parent().is_some_and(|parent| parent == self.kept.home.join("journal")) => {
+                "it is the history of a directory with that name; rename that directory, not this one".to_owned()
+            }
+            false => "memdir does not rename it; rename the person, team or agent that it is named after".to_owned(),
         }
     }
 

@@ -88,7 +88,13 @@ fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &Remo
             NoRemote::NoScope => (format!("{} does not have project settings", host.title), "omit --scope project"),
             NoRemote::NoVariable => (
                 format!("{} cannot read a token from an environment variable", host.title),
-                "use --token-file FILE, or omit --token-env and sign in from the host",
+                // A token is never written into the settings of a project.
+                match scope {
+                    InstallScope::Project => {
+                        "omit --token-env and sign in from the host, or omit --scope project and use --token-file FILE"
+                    }
+                    InstallScope::User => "use --token-file FILE, or omit --token-env and sign in from the host",
+                },
             ),
         };
         Failure::Usage { message, hint: format!("{hint}; no file was changed") }
