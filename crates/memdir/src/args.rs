@@ -2108,7 +2108,7 @@ pub(crate) struct Adopt {
     pub(crate) dry_run: bool,
 }
 
-/// Export memories as one file, or copy them to or from a team server
+/// Export memories to a file, or copy them between this machine and a team server
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

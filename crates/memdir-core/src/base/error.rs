@@ -468,7 +468,9 @@ impl Error {
             }
             Error::AlreadyRejected { .. } => "list the open candidates with: memdir inbox".into(),
             Error::AlreadyUndone { change } => format!("redo it with: memdir redo {change}"),
-            Error::NoChange { .. } | Error::NotKept { .. } => "list changes and versions with: memdir history".into(),
+            Error::NoChange { .. } | Error::NotKept { .. } => {
+                "list changes with: memdir history, and the versions of a memory with: memdir history NAME".into()
+            }
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
             Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),

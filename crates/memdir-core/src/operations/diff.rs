@@ -77,9 +77,9 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
     versions.dedup();
     match versions.as_slice() {
         [version] => Ok(*version),
-        [] => Err(Error::no_change(format!("version {text} of {} not found", path.name()))),
+        [] => Err(Error::no_change(format!("version {text:?} of memory {:?} not found", path.name()))),
         several => Err(Error::no_change(format!(
-            "version {text} of {} is ambiguous: {} versions match; use more characters",
+            "version {text:?} of memory {:?} is ambiguous: {} versions match; use more characters",
             path.name(),
             several.len()
         ))),

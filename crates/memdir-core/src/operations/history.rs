@@ -121,7 +121,7 @@ pub fn find_change(store: &dyn Store, id: &str) -> Result<Change> {
     let mut found = store.changes(&filter)?;
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Error::no_change(format!("change {id} not found"))),
-        n => Err(Error::no_change(format!("change id {id} is ambiguous: {n} changes match; use more characters"))),
+        0 => Err(Error::no_change(format!("change {id:?} not found"))),
+        n => Err(Error::no_change(format!("change id {id:?} is ambiguous: {n} changes match; use more characters"))),
     }
 }

@@ -125,7 +125,7 @@ fn planned(store: &dyn Store, view: &dyn View, context: &Context, names: &[(Memo
             return Err(Error::Exists { path: there.path });
         }
         if target == stored.path {
-            return Err(Error::bad_input("name", format!("the memory is already named {:?}", target.name())));
+            return Err(Error::bad_input("new name", format!("it is the same as the current name, {:?}", target.name())));
         }
         write::check_new_name(context, &stored.path, &target)?;
         if !seen.insert(stored.path.clone()) {

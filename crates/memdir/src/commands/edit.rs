@@ -58,7 +58,7 @@ pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Fa
             return Err(Failure::Negative {
                 code: "cancelled",
                 message: "the text is empty; nothing was saved".into(),
-                hint: format!("delete the memory with: memdir delete {}", shell::quote_posix(stored.path.name())),
+                hint: format!("to delete the memory instead, run: memdir delete {}", shell::quote_posix(stored.path.name())),
             });
         }
         let write = Write::create(stored.path.clone(), text).mode(WriteMode::Exact);

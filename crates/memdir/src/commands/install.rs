@@ -219,7 +219,7 @@ fn edits(args: &InstallArgs, place: &Place<'_>, host: &Host, settlement: Option<
         (Some(_), Some(_)) => Vec::new(),
         (Some(plugin), None) => {
             let message = format!("{} already has memdir as {}: {}", host.title, with_article(plugin.title), plugin.file.display());
-            let hint = format!("remove it first with: {}; no file was changed", plugin.remove);
+            let hint = format!("no file was changed; remove it first with: {}", plugin.remove);
             return Err(Failure::Settings { message, hint });
         }
     };

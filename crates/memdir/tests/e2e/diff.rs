@@ -51,12 +51,12 @@ fn the_last_change_or_any_two_versions() {
       "diff": "--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@\n one\n 2\n-three\n+3\n"
     }
     "#);
-    assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @"
+    assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @r#"
     -- stderr
-    error: version ffffffff of a not found
-    hint: list changes and versions with: memdir history
+    error: version "ffffffff" of memory "a" not found
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
-    ");
+    "#);
     assert_snapshot!(home.run(&["diff", "b"]), @r#"
     -- stderr
     error: memory "b" not found

@@ -171,7 +171,7 @@ fn without_a_new_text_nothing_is_saved() {
     assert_snapshot!(edited(&home, "truncate -s 0", &["edit", "a"]), @"
     -- stderr
     error: the text is empty; nothing was saved
-    hint: delete the memory with: memdir delete a
+    hint: to delete the memory instead, run: memdir delete a
     -- exit 1
     ");
     assert_snapshot!(edited(&home, "no-such-editor", &["edit", "a"]).replace("sh: 1: ", "sh: "), @r#"

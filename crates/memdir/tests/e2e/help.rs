@@ -28,7 +28,7 @@ fn help_lists_every_command_and_exit_status() {
       path         Print the path of a memory's file
       log          Append an entry to today's log
       import       Import memories from files and other programs
-      export       Export memories as one file, or copy them to or from a team server
+      export       Export memories to a file, or copy them between this machine and a team server
       ui           Open a web page to view, search and correct memories
       view         Export memories as one self-contained HTML file
 

@@ -293,13 +293,13 @@ fn the_notes_of_basic_memory_are_imported_with_their_links() {
     add     specs/ranking
     would import 3 memories; 0 duplicates, 0 skipped
     -- stderr
-    note: [HOME]/basic-memory: 1 linked note was not found; the links are kept unchanged: [[Nowhere]]
+    note: [HOME]/basic-memory: 1 linked note was not found: [[Nowhere]]; links to it are kept unchanged
     ");
     insta::assert_snapshot!(home.run(&["import", "basic-memory", &path]), @"
     [HOME]/basic-memory: basic-memory, 3 memories
     imported 3 memories; 0 duplicates, 0 skipped (undo: memdir undo [ID])
     -- stderr
-    note: [HOME]/basic-memory: 1 linked note was not found; the links are kept unchanged: [[Nowhere]]
+    note: [HOME]/basic-memory: 1 linked note was not found: [[Nowhere]]; links to it are kept unchanged
     ");
     insta::assert_snapshot!(home.text("specs/Search Design.md"), @r#"
     ---

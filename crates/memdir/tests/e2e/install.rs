@@ -452,13 +452,13 @@ fn a_plugin_is_seen_and_not_doubled() {
     insta::assert_snapshot!(report(&home, &["install", "claude-code"]), @"
     -- stderr
     error: Claude Code already has memdir as a plugin: [HOME]/.claude/settings.json
-    hint: remove it first with: claude plugin uninstall memdir; no file was changed
+    hint: no file was changed; remove it first with: claude plugin uninstall memdir
     -- exit 3
     ");
     insta::assert_snapshot!(report(&home, &["install", "gemini"]), @"
     -- stderr
     error: Gemini CLI already has memdir as an extension: [HOME]/.gemini/extensions/memdir/gemini-extension.json
-    hint: remove it first with: gemini extensions uninstall memdir; no file was changed
+    hint: no file was changed; remove it first with: gemini extensions uninstall memdir
     -- exit 3
     ");
     insta::assert_snapshot!(report(&home, &["doctor"]), @"

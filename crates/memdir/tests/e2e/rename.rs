@@ -212,7 +212,7 @@ fn nothing_is_renamed_if_one_of_several_cannot_be() {
     "#);
     assert_snapshot!(home.run(&["rename", "notes/", "notes/"]), @r#"
     -- stderr
-    error: invalid name: the memory is already named "notes/a"
+    error: new name is the same as the current name, "notes/a"
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["rename", "notse/", "new/"]), @r#"

@@ -15,10 +15,10 @@ fn an_earlier_version_is_restored_even_of_a_deleted_memory() {
     assert_snapshot!(home.run(&["restore", "a", &first[..8]]), @"restored a (4 bytes, version e0e63aa4c8e1, change [ID])");
     assert_eq!(home.text("a.md"), "one\n");
     assert!(home.text("MEMORY.md").contains("(a.md)"));
-    assert_snapshot!(home.run(&["restore", "a", "ffff"]), @"
+    assert_snapshot!(home.run(&["restore", "a", "ffff"]), @r#"
     -- stderr
-    error: version ffff of a not found
-    hint: list changes and versions with: memdir history
+    error: version "ffff" of memory "a" not found
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
-    ");
+    "#);
 }

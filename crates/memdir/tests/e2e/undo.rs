@@ -73,7 +73,7 @@ fn changes_of_others_are_only_undone_by_id() {
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
     error: the newest change is by bob: [ID] (wrote b); use its id to undo it; your newest change is [ID] (wrote a)
-    hint: list changes and versions with: memdir history
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
     ");
     let bobs = home.last_change();
@@ -117,22 +117,22 @@ fn nothing_to_undo_is_an_error() {
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
     error: no changes to undo
-    hint: list changes and versions with: memdir history
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo"]), @"
     -- stderr
     error: no changes to redo
-    hint: list changes and versions with: memdir history
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
     ");
     home.ok(&["write", "a", "x"]);
-    assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @"
+    assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @r#"
     -- stderr
-    error: change [ID] not found
-    hint: list changes and versions with: memdir history
+    error: change "zzzzzzzz" not found
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
-    ");
+    "#);
 }
 
 #[test]

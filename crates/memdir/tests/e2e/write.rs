@@ -105,12 +105,12 @@ fn if_version_guards_against_overwriting() {
     "#);
     let now = home.json(&["read", "a"])["version"].as_str().unwrap().to_owned();
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", &now[..8]]), @"replaced a (5 bytes, version 5db5d4a150bd, change [ID])");
-    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @"
+    assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @r#"
     -- stderr
-    error: version zzzz of a not found
-    hint: list changes and versions with: memdir history
+    error: version "zzzz" of memory "a" not found
+    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
     -- exit 1
-    ");
+    "#);
 }
 
 #[test]
