@@ -204,8 +204,8 @@ pub(crate) struct Search {
     /// Search only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search only memories and conversations dated (or, without a date, changed) on or after this date, such as 2026-01-31
-    #[arg(long, value_name = "DATE")]
+    /// Search only memories and conversations dated (or, without a date, changed) on or after WHEN: a date such as 2026-01-31, or a period such as 90d or 12w
+    #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
     /// Rank older dated logs lower: half the score after 30 days
     #[arg(long)]
@@ -788,7 +788,7 @@ Examples:
   memdir replay --since 2w --explain
   memdir replay --all-projects --json")]
 pub(crate) struct Replay {
-    /// Replay only conversations updated since WHEN: a period such as 90d or 12w, or a date
+    /// Replay only conversations updated on or after WHEN: a date such as 2026-01-31, or a period such as 90d or 12w
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     pub(crate) since: String,
     /// Include conversations from other projects
@@ -1102,11 +1102,11 @@ pub(crate) struct ChatFilter {
     /// Include only conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
-    /// Include only conversations updated on or after this date, such as 2026-01-15
-    #[arg(long, value_name = "DATE")]
+    /// Include only conversations updated on or after WHEN: a date such as 2026-01-31, or a period such as 90d or 12w
+    #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
-    /// Include only conversations last updated before this date
-    #[arg(long, value_name = "DATE")]
+    /// Include only conversations last updated before WHEN, a date or a period
+    #[arg(long, value_name = "WHEN")]
     pub(crate) before: Option<String>,
 }
 
@@ -1179,8 +1179,8 @@ pub(crate) struct ChatsForget {
     /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
     pub(crate) project: Option<String>,
-    /// Forget messages from before this date
-    #[arg(long, value_name = "DATE", conflicts_with = "session")]
+    /// Forget messages from before WHEN: a date such as 2026-01-31, or a period such as 90d or 12w
+    #[arg(long, value_name = "WHEN", conflicts_with = "session")]
     pub(crate) before: Option<String>,
 }
 

@@ -101,7 +101,7 @@ pub fn age_days(now: Timestamp, then: Timestamp) -> i64 {
 
 /// Parses a date or a time: RFC 3339, `2026-01-31 09:30`, `2026-01-31` or `2026/01/31`. Without a UTC offset it is a time in
 /// `zone`; a date is its midnight.
-pub fn parse_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+pub(crate) fn parse_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time);
@@ -112,32 +112,68 @@ pub fn parse_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     local.ok()?.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp())
 }
 
-/// Parses the value of a parameter such as `since` or `before`, in the forms of [`parse_time`].
-pub fn parse_since(parameter: &str, text: &str, zone: &TimeZone) -> Result<Timestamp> {
-    parse_time(text, zone).ok_or_else(|| Error::bad_input(parameter, format!("{text:?} is not a date such as 2026-01-31")))
+/// Parses the value of `since` or `before`, for every command, tool, route and page: a date or a time (`2026-01-31`, `2026/01/31`,
+/// `2026-01-31 09:30`, RFC 3339), or a period that ends today (`90d`, `12w`). Days begin at midnight in the zone of `clock`, because that
+/// is the date that the user sees; on a server it is the zone of the server. Only a time with a UTC offset does not depend on the zone.
+pub fn parse_since(parameter: &str, text: &str, clock: &dyn Clock) -> Result<Timestamp> {
+    let expected = || Error::bad_input(parameter, format!("{text:?} is neither a date such as 2026-01-31 nor a period such as 90d"));
+    start_of_period(text.trim(), clock).or_else(|| parse_time(text, &clock.zone())).ok_or_else(expected)
+}
+
+/// Returns the midnight at which a period such as `90d` or `12w` begins, so that two calls on one day get the same time. A period that
+/// is longer than the calendar begins with it.
+fn start_of_period(text: &str, clock: &dyn Clock) -> Option<Timestamp> {
+    let days = |suffix: char, factor: i64| {
+        let number = text.strip_suffix(suffix).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?;
+        Some(i64::from(number.parse::<u32>().ok()?) * factor)
+    };
+    let days = days('d', 1).or_else(|| days('w', 7))?;
+    let today = clock.now().to_zoned(clock.zone()).date();
+    let first = today.saturating_sub(jiff::SignedDuration::from_hours(days * 24));
+    Some(first.to_zoned(clock.zone()).map_or(Timestamp::MIN, |midnight| midnight.timestamp()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{age, age_days, parse_since, relative};
-    use jiff::tz::TimeZone;
+    use super::{Clock, age, age_days, parse_since, relative};
+    use jiff::{Timestamp, tz::TimeZone};
+
+    /// A fixed time in a zone this many hours east of UTC.
+    struct ClockEast(i8);
+
+    impl Clock for ClockEast {
+        fn now(&self) -> Timestamp {
+            "2026-03-10T23:00:00Z".parse().unwrap()
+        }
+
+        fn zone(&self) -> TimeZone {
+            TimeZone::fixed(jiff::tz::offset(self.0))
+        }
+    }
 
     #[test]
-    fn dates_are_accepted_with_dashes_and_slashes() {
-        let zone = TimeZone::fixed(jiff::tz::offset(2));
-        for (text, zone, time) in [
-            ("2026-01-31", &TimeZone::UTC, "2026-01-31T00:00:00Z"),
-            (" 2026/01/31 ", &TimeZone::UTC, "2026-01-31T00:00:00Z"),
-            ("2026-01-31", &zone, "2026-01-30T22:00:00Z"),
-            ("2026-01-31 09:30", &zone, "2026-01-31T07:30:00Z"),
-            ("2026-01-31T09:30:00Z", &zone, "2026-01-31T09:30:00Z"),
-            ("2026-01-31T09:30:00+01:00", &zone, "2026-01-31T08:30:00Z"),
+    fn since_is_a_date_a_time_or_a_period_in_the_zone_of_the_clock() {
+        for (text, east, time) in [
+            ("2026-01-31", 0, "2026-01-31T00:00:00Z"),
+            (" 2026/01/31 ", 0, "2026-01-31T00:00:00Z"),
+            ("2026-01-31", 2, "2026-01-30T22:00:00Z"),
+            ("2026-01-31", -5, "2026-01-31T05:00:00Z"),
+            ("2026-01-31 09:30", 2, "2026-01-31T07:30:00Z"),
+            ("2026-01-31T09:30:00Z", 2, "2026-01-31T09:30:00Z"),
+            ("2026-01-31T09:30:00+01:00", 2, "2026-01-31T08:30:00Z"),
+            ("0d", 0, "2026-03-10T00:00:00Z"),
+            (" 9d ", 0, "2026-03-01T00:00:00Z"),
+            ("9d", 2, "2026-03-01T22:00:00Z"),
+            ("1w", -5, "2026-03-03T05:00:00Z"),
         ] {
-            assert_eq!(parse_since("since", text, zone).unwrap().to_string(), time, "{text}");
+            assert_eq!(parse_since("since", text, &ClockEast(east)).unwrap().to_string(), time, "{text} {east}");
         }
-        for text in ["", "yesterday", "2026-02-30", "31/01/2026"] {
-            let error = parse_since("since", text, &TimeZone::UTC).unwrap_err();
-            assert_eq!(error.to_string(), format!("since: {text:?} is not a date such as 2026-01-31"));
+        for text in ["4294967295d", "4294967295w"] {
+            assert!(parse_since("since", text, &ClockEast(2)).unwrap().as_second() < -300_000_000_000, "{text}");
+        }
+        for text in ["", "d", "w", "-1d", "+1d", "1.5d", "90", "4294967296d", "yesterday", "2026-02-30", "31/01/2026"] {
+            let error = parse_since("since", text, &ClockEast(0)).unwrap_err();
+            assert_eq!(error.to_string(), format!("since: {text:?} is neither a date such as 2026-01-31 nor a period such as 90d"));
         }
     }
 

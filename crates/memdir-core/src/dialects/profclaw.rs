@@ -105,7 +105,7 @@ pub(super) fn json_result(value: Value) -> Result<ToolResult> {
 }
 
 fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
-    let request = search::request(args, &SOURCE)?;
+    let request = search::request(caller, args, &SOURCE)?;
     args.reject_unknown()?;
     let answer = search::search_with_chats(&caller.memdir, &request)?;
     let results: Vec<Value> = fit_hits(&answer.hits, SEARCH_CHARS)

@@ -180,7 +180,7 @@ impl Finder<'_> {
         let mut notes = Vec::new();
         let vector = self.meaning.filter(|_| !query.text.is_empty()).and_then(|meaning| meaning.query_vector(&query.text, &mut notes));
         let filter = FileFilter::new(search, &query, |prefix| self.mounts.iter().any(|mount| mount.prefix == prefix));
-        let since = search.since.and_then(earliest);
+        let since = search.since.and_then(|since| earliest(since, self.clock.zone()));
         // A filter per mount: names in a view do not have the mount's prefix.
         let filters: Vec<Box<dyn Fn(&str, &KnownFile) -> bool + Sync + '_>> = self
             .mounts
@@ -435,8 +435,9 @@ impl FileFilter {
     }
 }
 
-fn earliest(time: Timestamp) -> Option<Since> {
-    let date = time.to_zoned(TimeZone::UTC).date();
+/// The day is that of `zone`, in which the date was given: in UTC, midnight east of Greenwich is on the day before.
+fn earliest(time: Timestamp, zone: TimeZone) -> Option<Since> {
+    let date = time.to_zoned(zone).date();
     // Days are of this century and the last; a time outside of them is before or after all days.
     let (year, month, day) = match date.year() {
         ..1900 => (1900, 1, 1),

@@ -13,7 +13,6 @@ use crate::{
     search::{Answer, Hit, Search, ranking::MIN_SCORE},
     store::Source,
 };
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -52,7 +51,7 @@ pub(super) const TOOL: Tool = Tool {
 const LEAST_CHARS: usize = 200;
 
 fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
-    let search = request(args, &SOURCE)?;
+    let search = request(caller, args, &SOURCE)?;
     args.reject_unknown()?;
     let mut answer = search_with_chats(&caller.memdir, &search)?;
     answer.notes.extend(args.notes());
@@ -80,8 +79,8 @@ pub(crate) fn add_chats_notice(memdir: &Memdir, source: Option<Source>, answer: 
 }
 
 /// Parses the parameters that every search tool shares.
-pub(crate) fn request(args: &Args<'_>, source: &Param) -> Result<Search> {
-    let since = args.text(&SINCE)?.map(|text| parse_since("since", &text, &TimeZone::UTC)).transpose()?;
+pub(crate) fn request(caller: &ToolContext, args: &Args<'_>, source: &Param) -> Result<Search> {
+    let since = args.text(&SINCE)?.map(|text| parse_since("since", &text, &*caller.memdir.context().clock)).transpose()?;
     let source = args.choice_or_synonym(source, &[("sessions", "chat")])?;
     Ok(Search {
         max_results: args.integer(&MAX_RESULTS)?.unwrap_or(DEFAULT_RESULTS) as usize,

@@ -312,12 +312,12 @@ fn a_call_that_was_ended_changes_nothing() {
 fn since_accepts_the_dates_that_the_command_accepts() {
     let desk = support::native();
     desk.text("memory_write", json!({ "path": "deploy", "content": "Deploys happen on Tuesdays.\n" }));
-    for since in ["2026/01/31", "2026-01-31", "2026-01-31 09:30", "2026-01-31T09:30:00Z"] {
+    for since in ["2026/01/31", "2026-01-31", "2026-01-31 09:30", "2026-01-31T09:30:00Z", "9000d", "900w"] {
         let found = desk.json("memory_search", json!({ "query": "when do we deploy?", "since": since }));
         assert_eq!(found["totalFound"], 1, "{since}");
     }
     let refused = desk.error("memory_search", json!({ "query": "deploy", "since": "yesterday" }));
-    assert!(refused.contains("since: \"yesterday\" is not a date such as 2026-01-31"), "{refused}");
+    assert!(refused.contains("since: \"yesterday\" is neither a date such as 2026-01-31 nor a period such as 90d"), "{refused}");
 }
 
 #[test]

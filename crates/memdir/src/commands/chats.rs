@@ -15,11 +15,14 @@ use crate::{
     project_records,
     scope::Scope,
 };
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{ArchivedChat, ArchivedFile, READERS, Reader};
 use memdir_core::{
     Clock as _, Error, SystemClock,
-    internal::{base::text::ellipsis, store::files::real_path},
+    internal::{
+        base::{text::ellipsis, time::parse_since},
+        store::files::real_path,
+    },
 };
 use serde::Serialize;
 use std::{
@@ -152,8 +155,8 @@ impl Filter {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
             project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
-            since: typed.since.as_deref().map(time).transpose()?,
-            before: typed.before.as_deref().map(time).transpose()?,
+            since: typed.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,
+            before: typed.before.as_deref().map(|before| parse_since("--before", before, &SystemClock)).transpose()?,
         })
     }
 
@@ -216,12 +219,4 @@ fn normalize(path: &Path) -> PathBuf {
         }
     }
     out
-}
-
-/// A date, as midnight here, or a whole time.
-fn time(text: &str) -> Result<Timestamp, Failure> {
-    let midnight = |date: Date| date.to_zoned(SystemClock.zone()).ok().map(|day| day.timestamp());
-    let time = text.parse().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
-    let expected = "expected a date or time such as 2026-01-15 or 2026-01-15T10:00:00Z";
-    time.ok_or_else(|| Error::bad_input(format!("date {text:?}"), expected).into())
 }

@@ -19,8 +19,8 @@ use memdir_chats::{
     candidates::{self, FindRequest},
 };
 use memdir_core::{
-    Clock as _, Error, List, SystemClock,
-    internal::base::{text::ellipsis, time},
+    List, SystemClock,
+    internal::base::{text::ellipsis, time::parse_since},
 };
 use memdir_embed::StaticModel;
 use serde::Serialize;
@@ -63,7 +63,7 @@ struct Explained {
 }
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
-    let since = parse_age(&args.since, SystemClock.now())?;
+    let since = parse_since("--since", &args.since, &SystemClock)?;
     let opened = spaces::open_lazy(settings, scope)?;
     let memdir = &opened.memdir;
     let mut notes = opened.notes;
@@ -129,24 +129,6 @@ pub(super) fn past_conversation(archive: &ChatArchive, chat: &ArchivedChat) -> R
     let call = |call: CallEvidence| PastCall { turn: call.turn, at: call.at, tool: call.tool, command: call.command, paths: call.paths };
     let calls = archive.evidence(&chat)?.into_iter().map(call).collect();
     Ok(Some(PastConversation { name: chat.name(), project: chat.project.clone(), messages, calls }))
-}
-
-const DAY_SECS: i64 = 24 * 60 * 60;
-
-/// The beginning of a period: `90d`, `12w`, or a date.
-fn parse_age(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    let days =
-        |suffix: char, factor: i64| text.strip_suffix(suffix).and_then(|number| number.parse::<u32>().ok()).map(|n| i64::from(n) * factor);
-    match days('d', 1).or_else(|| days('w', 7)) {
-        // From the beginning of that day, so that two runs on one day give the same result.
-        Some(days) => {
-            let second = now.as_second().saturating_sub(days.saturating_mul(DAY_SECS)).div_euclid(DAY_SECS).saturating_mul(DAY_SECS);
-            Ok(Timestamp::from_second(second).unwrap_or(Timestamp::MIN))
-        }
-        None => time::parse_time(text, &SystemClock.zone()).ok_or_else(|| {
-            Error::bad_input("--since", format!("{text:?} is neither a period such as 90d nor a date such as 2026-01-31")).into()
-        }),
-    }
 }
 
 /// One decision, or `None` for a message that recalls nothing.

@@ -6,9 +6,8 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use jiff::tz::TimeZone;
 use memdir_core::{
-    Error, Hit, Memdir, Search, Source, WhyNot,
+    Error, Hit, Memdir, Search, Source, SystemClock, WhyNot,
     internal::{
         base::{limits, time::parse_since},
         search::{
@@ -96,7 +95,7 @@ fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
             SearchSource::Inbox => Some(Source::Inbox),
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
-        since: args.since.as_deref().map(|date| parse_since("--since", date, &TimeZone::UTC)).transpose()?,
+        since: args.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,
         all_projects: args.all_projects,
         decay: args.decay,
         explain: args.explain,

@@ -93,7 +93,12 @@ fn conversations_are_listed_newest_first_and_filtered() {
         (vec!["--project", "/home/ada"], 2),
         (vec!["--project", "/home/ada/web"], 1),
         (vec!["--since", "2026-01-16"], 1),
+        (vec!["--since", "2026/01/16"], 1),
+        (vec!["--since", "2026-01-01 09:30"], 2),
+        (vec!["--since", "9000d"], 2),
         (vec!["--before", "2026-01-16"], 1),
+        (vec!["--before", "2026/01/16"], 1),
+        (vec!["--before", "1200w"], 0),
         (vec!["--limit", "1"], 1),
     ] {
         let output = home.json(&[&["chats"], filter.as_slice()].concat());

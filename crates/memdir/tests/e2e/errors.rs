@@ -119,5 +119,11 @@ fn the_reason_names_what_the_user_typed() {
     };
     refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line without NUL characters");
     refused(&["--only", "zz", "write", "q", "x"], "cannot write \"q\": the name is excluded by --only");
-    refused(&["chats", "--since", "soon"], "invalid date \"soon\": expected a date or time such as 2026-01-15 or 2026-01-15T10:00:00Z");
+    let neither = "\"soon\" is neither a date such as 2026-01-31 nor a period such as 90d";
+    for command in [&["search", "x", "--since"][..], &["chats", "--since"], &["chats", "export", "--since"], &["replay", "--since"]] {
+        refused(&[command, &["soon"]].concat(), &format!("invalid --since: {neither}"));
+    }
+    for command in [&["chats", "--before"][..], &["chats", "export", "--before"], &["chats", "forget", "--before"]] {
+        refused(&[command, &["soon"]].concat(), &format!("invalid --before: {neither}"));
+    }
 }

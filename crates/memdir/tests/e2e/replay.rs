@@ -122,7 +122,7 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     ");
     assert_snapshot!(home.run_bare(&["replay", "--since", "soon"]), @r#"
     -- stderr
-    error: invalid --since: "soon" is neither a period such as 90d nor a date such as 2026-01-31
+    error: invalid --since: "soon" is neither a date such as 2026-01-31 nor a period such as 90d
     -- exit 2
     "#);
     let off = Home::new();

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::call::CallKind;
 use axum::http::{Method, StatusCode};
-use jiff::tz::TimeZone;
 use memdir_core::{Hit, Kind, Recall, RecallBudget, Search, Source, internal::base::time::parse_since};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +29,8 @@ pub(super) struct SearchBody {
     kind: Option<SearchType>,
     /// Only memories below this folder. Default: all.
     path_prefix: Option<String>,
-    /// Only memories dated (or, without a date, changed) on or after this date, such as 2026-01-31.
+    /// Only memories dated (or, without a date, changed) on or after this date, such as 2026-01-31,
+    /// or in a period, such as 90d. A date begins at midnight in the time zone of the server.
     since: Option<String>,
 }
 
@@ -149,7 +149,7 @@ impl RestOperation for SearchMemories {
             SearchType::Reference => Kind::Reference,
         });
         search.under = body.path_prefix.map(|prefix| prefix.trim_end_matches('/').to_owned()).filter(|prefix| !prefix.is_empty());
-        search.since = body.since.map(|since| parse_since("since", &since, &TimeZone::UTC)).transpose()?;
+        search.since = body.since.map(|since| parse_since("since", &since, &*call.memdir.context().clock)).transpose()?;
         let note = call.memdir.catch_up_chats(search.source);
         let answer = call.memdir.search(&search)?;
         Ok(RestReply::ok(SearchAnswer {

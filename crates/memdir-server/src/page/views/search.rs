@@ -49,7 +49,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
 }
 
 fn request(context: &ViewContext<'_>, query: &Params) -> Result<Search> {
-    let zone = context.space.memdir.context().clock.zone();
+    let clock = &*context.space.memdir.context().clock;
     let given = |name: &str| Some(query.get(name)).filter(|value| !value.is_empty());
     Ok(Search {
         max_results: MAX_HITS,
@@ -61,7 +61,7 @@ fn request(context: &ViewContext<'_>, query: &Params) -> Result<Search> {
         },
         kind: given("type").map(str::parse::<Kind>).transpose()?,
         under: given("under").map(|under| under.trim_matches('/').to_owned()),
-        since: given("since").map(|date| time::parse_since("since", date, &zone)).transpose()?,
+        since: given("since").map(|date| time::parse_since("since", date, clock)).transpose()?,
         explain: true,
         ..Search::new(query.get("q"))
     })

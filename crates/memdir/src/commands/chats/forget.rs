@@ -1,6 +1,6 @@
 //! `memdir chats forget`: removes conversations from the archive, with their index and vectors, and prevents them from being archived again.
 
-use super::{counted, directory, time};
+use super::{counted, directory};
 use crate::{
     args::ChatsForget,
     config::Settings,
@@ -10,7 +10,7 @@ use crate::{
     spaces,
 };
 use memdir_chats::{ChatArchive, ChatSection, ForgetOutcome, ForgetRule};
-use memdir_core::{Clock as _, Phrase, Search, SystemClock, internal::base::text};
+use memdir_core::{Clock as _, Phrase, Search, SystemClock, internal::base::{text, time::parse_since}};
 use serde::Serialize;
 use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutp
     let rule = ForgetRule {
         session: session.map(|chat| chat.name()),
         project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
-        before: args.before.as_deref().map(time).transpose()?,
+        before: args.before.as_deref().map(|before| parse_since("--before", before, &SystemClock)).transpose()?,
         ..ForgetRule::default()
     };
     let before = turns(&archive)?;
