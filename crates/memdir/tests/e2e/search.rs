@@ -124,6 +124,27 @@ fn filters_and_explanations() {
 }
 
 #[test]
+fn since_is_a_date_or_a_period_in_the_local_time_zone() {
+    let home = Home::new();
+    for day in ["30", "31"] {
+        home.put(&format!("logs/2026/01/2026-01-{day}.md"), "The zeppelin landed.\n");
+    }
+    let found = |zone: &str, since: &str| {
+        let output = home.command(&["search", "zeppelin landed", "--since", since, "--json"]).env("TZ", zone).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["results"].as_array().unwrap().len()
+    };
+    // East of Greenwich, midnight is on the day before in UTC.
+    for zone in ["UTC", "JST-9", "EST5"] {
+        for (since, count) in
+            [("2026-01-30", 2), ("2026-01-31", 1), ("2026/01/31", 1), ("2026-01-31 09:30", 1), ("2026-02-01", 0), ("9000d", 2), ("900w", 2)]
+        {
+            assert_eq!(found(zone, since), count, "{zone} {since}");
+        }
+    }
+}
+
+#[test]
 fn the_index_can_be_built_explicitly_and_deleted_at_any_time() {
     let home = notes();
     let printed = home.run(&["index"]);

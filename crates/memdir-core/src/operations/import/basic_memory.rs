@@ -253,7 +253,7 @@ mod tests {
         [[Coffee Notes]]
         ```
         ");
-        assert_eq!(problems, ["1 linked note was not found; the links are kept unchanged: [[Nobody]]"]);
+        assert_eq!(problems, ["1 linked note was not found: [[Nobody]]; links to it are kept unchanged"]);
     }
 
     #[test]
