@@ -990,7 +990,7 @@ pub(crate) enum SearchWith {
     Shell,
 }
 
-/// Show which mounts are used in this directory, and why
+/// Show which memory directories are used here, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -998,7 +998,7 @@ Examples:
   memdir where --json")]
 pub(crate) struct Where {}
 
-/// Show the mounts, the number of memories and the last change
+/// Show the memory directories, the number of memories and the last change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The same as `memdir` without a command.
@@ -1008,7 +1008,7 @@ Examples:
   memdir status --json")]
 pub(crate) struct Status {}
 
-/// List projects; adopt, merge or rename their memories
+/// List, merge and rename projects, or use another project's memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -1046,9 +1046,9 @@ Examples:
 Examples:
   memdir projects rename shop-1a2b3c4d5e shop")]
     Rename {
-        /// Current id
+        /// Current project id
         from: String,
-        /// New id
+        /// New project id
         to: String,
     },
 }
@@ -1102,7 +1102,7 @@ pub(crate) struct ChatFilter {
     /// Include only conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
-    /// Include only conversations updated on or after this date, such as 2026-01-15
+    /// Include only conversations last updated on or after this date, such as 2026-01-15
     #[arg(long, value_name = "DATE")]
     pub(crate) since: Option<String>,
     /// Include only conversations last updated before this date
@@ -1114,9 +1114,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable importing conversations in general, or from one host or project
+    /// Enable importing conversations, overall or for one host or project
     On(ChatsSwitch),
-    /// Disable importing conversations in general, or from one host or project
+    /// Disable importing conversations, overall or for one host or project
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -1275,10 +1275,10 @@ pub(crate) struct Stats {
     /// Show how many tokens memdir adds to a session in each host before the first message
     #[arg(long, conflicts_with = "loads")]
     pub(crate) cost: bool,
-    /// Show how often the prompt was loaded, and how large it was
+    /// Show how often the memory section was loaded into a conversation, and how large it was
     #[arg(long)]
     pub(crate) loads: bool,
-    /// Show how often each memory is used, and how many tokens its entrypoint line uses
+    /// Show how often each memory is used, and how many tokens its line in MEMORY.md costs
     #[arg(long = "use", conflicts_with_all = ["cost", "loads"])]
     pub(crate) uses: bool,
 }
@@ -1480,8 +1480,8 @@ Examples:
     },
     /// Turn review of changes by writers and agents on or off
     #[command(after_help = "\
-Reviewers and admins of the group still change its memories directly; changes with an agent's
-token are always proposals. Open proposals remain after review is turned off, and can still be
+While review is on, reviewers and admins of the group still change its memories directly, except
+with an agent's token. Open proposals remain after review is turned off, and can still be
 accepted or rejected.
 
 Examples:
@@ -1504,7 +1504,7 @@ Examples:
   memdir admin quota --memories 10000 --bytes 100000000 --tenant acme
   memdir admin quota --memories none --tenant acme")]
     Quota {
-        /// Maximum number of memories, including entrypoints, or `none` for no limit
+        /// Maximum number of memories, including `MEMORY.md` files, or `none` for no limit
         #[arg(long, value_name = "N")]
         memories: Option<String>,
         /// Maximum total size of the memories in bytes, or `none` for no limit
@@ -1528,11 +1528,11 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Erase a person with their memories, versions, tokens and roles
+    /// Erase a person, their memories with all versions, their tokens and their roles
     #[command(after_help = "\
 In shared memories, the person's changes remain, under another actor name. Without --yes, the
 command only reports what would be erased. The receipt does not contain the name. Backups are
-not covered. Replicas remove their search indexes of the person within ten minutes.
+not covered. Replicas remove the person's search indexes within ten minutes.
 
 Examples:
   memdir admin erase-person ada --tenant acme
@@ -1578,7 +1578,7 @@ Examples:
   memdir admin reindex --tenant acme
   memdir admin reindex --namespace projects/shop --tenant acme")]
     Reindex {
-        /// Rebuild only this namespace, such as `projects/shop` or `people/ada`
+        /// Rebuild only the index of this project, group or person, such as `projects/shop` or `people/ada`
         #[arg(long, value_name = "NAME")]
         namespace: Option<String>,
         #[command(flatten)]
@@ -1731,7 +1731,7 @@ Examples:
 Examples:
   memdir admin person list --tenant acme")]
     List,
-    /// Remove a person
+    /// Remove a person but keep their memories
     #[command(after_help = "\
 Examples:
   memdir admin person remove ada --tenant acme")]
@@ -1883,7 +1883,7 @@ pub(crate) struct Ui {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The file needs no server and no network. Secrets are redacted. Only the
-memories of the project and the team are in it; other mounts, such as user/,
+memories of the project and the team are in it; other memories, such as user/,
 are left out unless --include names them.
 
 Examples:
@@ -1893,7 +1893,7 @@ pub(crate) struct View {
     /// File to write (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Prefixes of other mounts to include, separated by commas
+    /// Other memories to include, such as `user`, separated by commas
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) include: Vec<String>,
     /// Overwrite an existing file
@@ -1997,7 +1997,7 @@ pub(crate) struct Install {
     /// What to do with the host's own memory [default: ask; with --yes or without a terminal, leave it unchanged]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
-    /// Connect HOST to this team server in addition to memdir's own server; without a token option, sign in from the host
+    /// Connect HOST to this team server in addition to the local memdir server; without a token option, sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
     /// File with the team server token (`-` for standard input); the token is copied into the host's settings
@@ -2067,14 +2067,14 @@ pub(crate) struct Doctor {
     pub(crate) fix: bool,
 }
 
-/// Mount other programs' memories in place
+/// Use other programs' memories without copying them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   memdir adopt                       list the memories on this machine
   memdir adopt claude serena
   memdir adopt codex --read-write
-  memdir adopt codex --undo          remove the mount again
+  memdir adopt codex --undo          stop using these memories
   memdir adopt --as-auto-memory      use one directory for memdir and Claude Code
   memdir adopt --to-codex            copy memories to Codex's own memory")]
 pub(crate) struct Adopt {
@@ -2084,7 +2084,7 @@ pub(crate) struct Adopt {
     /// Allow memdir to write to these memories
     #[arg(long)]
     pub(crate) read_write: bool,
-    /// Remove the mounts of these memories but keep the files
+    /// Stop using these memories but keep their files
     #[arg(long, requires = "names", conflicts_with = "read_write")]
     pub(crate) undo: bool,
     /// Make Claude Code use memdir's directory as its own memory
@@ -2171,7 +2171,7 @@ pub(crate) struct Import {
     /// Import only this claude-mem project; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) from_project: Vec<String>,
-    /// Topic or mount to import into
+    /// Topic to import into, such as `old` or `user/old`
     #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) under: String,
     /// What to do if a different memory has the same name
@@ -2328,7 +2328,7 @@ pub(crate) struct BenchServe {
     /// URL of another server to benchmark as well
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// File with that server's bearer token
+    /// File with the bearer token for --server
     #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
 }

@@ -74,7 +74,10 @@ pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failur
         AdminWhat::Audit { limit, tenant } => tenant_data::audit(*limit, &Managed::open(tenant)?),
         AdminWhat::ErasePerson { person, yes, tenant } => tenant_data::erase_person(person, *yes, &Managed::open(tenant)?),
         AdminWhat::Export { file, tenant } => tenant_data::export(file, &Managed::open(tenant)?),
-        AdminWhat::Import { file, tenant } => tenant_data::import(file, &Managed::connect(tenant)?),
+        AdminWhat::Import { file, tenant } => {
+            let hint = "pass --tenant NAME, with the name of the tenant to create";
+            tenant_data::import(file, &Managed::connect(tenant, hint)?)
+        }
         AdminWhat::Reindex { .. } => {
             let message = "`admin reindex` was called without settings";
             Err(Failure::Usage { message: message.into(), hint: "this is a bug in memdir; please report it".into() })
@@ -91,16 +94,16 @@ struct Managed {
 impl Managed {
     /// Opens a tenant that exists.
     fn open(args: &TenantArgs) -> Result<Managed, Failure> {
-        let managed = Managed::connect(args)?;
+        let managed = Managed::connect(args, "pass --tenant NAME; list the tenants with: memdir admin tenant list")?;
         if !managed.database.has_tenant(&managed.tenant)? {
             return Err(not_found("tenant", &managed.tenant, "list the tenants with: memdir admin tenant list".into()));
         }
         Ok(managed)
     }
 
-    fn connect(args: &TenantArgs) -> Result<Managed, Failure> {
+    /// Opens the database. `hint` tells what to pass if the tenant is missing.
+    fn connect(args: &TenantArgs, hint: &str) -> Result<Managed, Failure> {
         let Some(tenant) = args.tenant.clone() else {
-            let hint = "pass --tenant NAME; list the tenants with: memdir admin tenant list";
             return Err(Failure::Usage { message: "missing option --tenant".into(), hint: hint.into() });
         };
         let settings = database_settings(&args.database)?;
@@ -119,8 +122,13 @@ impl Managed {
         if existed {
             return Ok(changed(kind, name, "removed"));
         }
+        Err(self.unknown(kind, name))
+    }
+
+    /// The error for a name that does not exist, with the command that lists the names.
+    fn unknown(&self, kind: &str, name: &str) -> Failure {
         let all = if kind == "person" { "people".to_owned() } else { format!("{kind}s") };
-        Err(not_found(kind, name, format!("list the {all} with: memdir admin {kind} list --tenant {}", self.tenant)))
+        not_found(kind, name, format!("list the {all} with: memdir admin {kind} list --tenant {}", self.tenant))
     }
 }
 
@@ -195,21 +203,29 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             }
             managed.removed("group", group, database.remove_group(tenant, group)?)
         }
-        AdminGroup::Remove { group, people } => {
-            for person in people {
-                if !database.remove_member(tenant, group, person)? {
-                    let hint = format!("list the members with: memdir admin group list --tenant {tenant}");
-                    return Err(not_found(&format!("group {group:?}: member"), person, hint));
-                }
-            }
-            let kind = if people.len() == 1 { "member" } else { "members" };
-            Ok(changed(kind, &format!("{} from group {group}", people.join(", ")), "removed"))
-        }
+        AdminGroup::Remove { group, people } => remove_members(group, people, managed),
         AdminGroup::List => Ok(CommandOutput::new(database.groups(tenant)?, |groups, printer| {
             let row = |one: &GroupRow| vec![one.group.clone(), roles(&one.members), one.projects.join(", ")];
             table(printer, "no groups", &["group", "members", "projects"], groups.iter().map(row).collect())
         })),
     }
+}
+
+fn remove_members(group: &str, people: &[String], managed: &Managed) -> Result<CommandOutput, Failure> {
+    let Managed { database, tenant } = managed;
+    let Some(row) = database.groups(tenant)?.into_iter().find(|row| row.group == group) else {
+        return Err(managed.unknown("group", group));
+    };
+    // Before anything is removed.
+    if let Some(person) = people.iter().find(|person| !row.members.contains_key(*person)) {
+        let hint = format!("list the members with: memdir admin group list --tenant {tenant}");
+        return Err(not_found(&format!("group {group:?}: member"), person, hint));
+    }
+    for person in people {
+        database.remove_member(tenant, group, person)?;
+    }
+    let kind = if people.len() == 1 { "member" } else { "members" };
+    Ok(changed(kind, &format!("{} from group {group}", people.join(", ")), "removed"))
 }
 
 fn project(what: &AdminProject, managed: &Managed) -> Result<CommandOutput, Failure> {
@@ -244,11 +260,12 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
             }));
         }
     };
+    let missing = |kind: &str, name: &str| if is_on { managed.must_add(kind, name) } else { managed.unknown(kind, name) };
     match namespace.split_once('/') {
         Some(("projects", project)) if database.projects(tenant)?.iter().all(|row| row.project != project) => {
-            Err(managed.must_add("project", project))
+            Err(missing("project", project))
         }
-        Some(("groups", group)) if database.groups(tenant)?.iter().all(|row| row.group != group) => Err(managed.must_add("group", group)),
+        Some(("groups", group)) if database.groups(tenant)?.iter().all(|row| row.group != group) => Err(missing("group", group)),
         Some(("projects" | "groups", _)) => {
             let outcome = match (database.set_review(tenant, namespace, is_on)?, is_on) {
                 (false, _) => "unchanged",
@@ -261,8 +278,8 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
             }))
         }
         _ => Err(Failure::Usage {
-            message: format!("review is not available for {namespace:?}"),
-            hint: "pass a project or a group, such as projects/shop or groups/backend".into(),
+            message: format!("invalid project or group {namespace:?}"),
+            hint: "use projects/PROJECT or groups/GROUP, such as projects/shop or groups/backend".into(),
         }),
     }
 }

@@ -39,15 +39,15 @@ pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> 
 
 /// Creates a directory, or checks that it is empty: a benchmark never touches a real memory.
 fn empty(dir: &Path) -> Result<PathBuf, Failure> {
-    let fail = |source| Failure::File { doing: "create", path: dir.to_owned(), source };
-    std::fs::create_dir_all(dir).map_err(fail)?;
-    if std::fs::read_dir(dir).map_err(fail)?.next().is_some() {
+    let fail = |doing: &'static str| move |source| Failure::File { doing, path: dir.to_owned(), source };
+    std::fs::create_dir_all(dir).map_err(fail("create"))?;
+    if std::fs::read_dir(dir).map_err(fail("read"))?.next().is_some() {
         return Err(Failure::Usage {
             message: format!("directory {} is not empty", dir.display()),
             hint: "use an empty directory, or omit --dir".into(),
         });
     }
-    dir.canonicalize().map_err(fail)
+    dir.canonicalize().map_err(fail("read"))
 }
 
 /// A temporary directory.

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
     let shelf = dreams::shelf_of(settings, space.memdir.store());
     space.dreams = Some(PageDreams { shelf, embedder: spaces::instant_embedder(settings) });
     let options = PageOptions { port: args.port, idle_minutes: args.idle };
-    serve_page(space, options, |url| announce(url, args, output)).map_err(|error| to_failure(&error))?;
+    serve_page(space, options, |url| announce(url, args, output)).map_err(|error| to_failure(&error, args.port))?;
     // The URL is the whole output.
     Ok(CommandOutput::lines(Vec::<()>::new()))
 }
@@ -67,9 +67,9 @@ fn open_browser(url: &str) -> io::Result<()> {
     Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)
 }
 
-fn to_failure(error: &ServeError) -> Failure {
+fn to_failure(error: &ServeError, port: u16) -> Failure {
     let hint = match error {
-        ServeError::Listen { .. } => "choose another port with --port, or omit --port to use a free port",
+        ServeError::Listen { .. } if port != 0 => "choose another port with --port, or omit --port to use a free port",
         _ => LIMITS_HINT,
     };
     Failure::Settings { message: error.to_string(), hint: hint.into() }

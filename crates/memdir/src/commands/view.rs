@@ -33,11 +33,11 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
     if let Some(unknown) = named.iter().find(|prefix| !prefixes.contains(prefix)) {
         let others: Vec<&str> = prefixes.iter().filter(|prefix| !prefix.is_empty()).copied().collect();
         let hint = if others.is_empty() {
-            "omit --include: this memory has only one mount".into()
+            "omit --include: there are no other memories to include".into()
         } else {
-            format!("available prefixes: {}", others.join(", "))
+            format!("pass one or more of: {}", others.join(", "))
         };
-        return Err(Failure::Usage { message: format!("no mount has the prefix {unknown:?}"), hint });
+        return Err(Failure::Usage { message: format!("cannot include {unknown:?}: not found"), hint });
     }
     let title = space
         .origin

@@ -51,12 +51,12 @@ fn help_lists_every_command_and_exit_status() {
       install      Install memdir's tools and hooks in agent programs
       uninstall    Remove memdir's tools and hooks from agent programs
       doctor       Check installations, directories and journals
-      adopt        Mount other programs' memories in place
+      adopt        Use other programs' memories without copying them
 
     Maintenance:
-      where        Show which mounts are used in this directory, and why
-      status       Show the mounts, the number of memories and the last change
-      projects     List projects; adopt, merge or rename their memories
+      where        Show which memory directories are used here, and why
+      status       Show the memory directories, the number of memories and the last change
+      projects     List, merge and rename projects, or use another project's memory
       config       Show the settings with their origins, or change them
       stats        Show statistics about memories, the index and the journal
       check        Check all memories for errors and likely mistakes

@@ -291,7 +291,7 @@ fn view_exports_one_file_without_secrets_and_private_memories() {
     assert!(again.contains("already exists"), "{again}");
     run(&home, &["view", "-o", path, "--force", "--include", "user"]);
     assert!(fs::read_to_string(&file).unwrap().contains("Short answers, please"));
-    assert!(home.run_bare(&["view", "-o", path, "--include", "nobody"]).contains("no mount has the prefix \"nobody\""));
+    assert!(home.run_bare(&["view", "-o", path, "--include", "nobody"]).contains("cannot include \"nobody\": not found"));
     fs::write(memory_dir(&home).join("notes/key.md"), format!("The key is {}.\n", chats::token())).unwrap();
     run(&home, &["view", "-o", path, "--force"]);
     let html = fs::read_to_string(&file).unwrap();

@@ -217,8 +217,8 @@ fn a_reviewer_decides_at_the_command_line() {
     -- exit 1
 
     -- stderr
-    error: review is not available for "people/ada"
-    hint: pass a project or a group, such as projects/shop or groups/backend
+    error: invalid project or group "people/ada"
+    hint: use projects/PROJECT or groups/GROUP, such as projects/shop or groups/backend
     -- exit 2
     "#);
     call(web, ada, "memory_write", json!({ "path": "deploy", "content": "Only on Tuesdays.", "mode": "replace" }));

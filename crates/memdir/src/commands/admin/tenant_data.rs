@@ -76,7 +76,7 @@ pub(super) fn erase_person(person: &str, is_done: bool, managed: &Managed) -> Re
         let rows = rows.map(|(what, count)| vec![what.to_owned(), count.to_string()]);
         table(printer, "", &["what", "number"], rows.to_vec())?;
         if receipt.is_done {
-            return printer.line(format!("erased the person; the name in the shared history is now {}", receipt.erased_as));
+            return printer.line(format!("erased the person; in the remaining records, their name is now {}", receipt.erased_as));
         }
         printer.line("nothing was erased; to erase the person permanently, add --yes")
     }))
