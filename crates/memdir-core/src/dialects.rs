@@ -10,7 +10,7 @@ mod serena;
 
 use crate::{
     base::{
-        error::{Error, NameProblem, Result},
+        error::{EditProblem, Error, NameProblem, Result},
         limits,
         path::MemoryPath,
     },
@@ -153,6 +153,7 @@ impl Advice {
         match error {
             Error::NotFound { .. } => self.list.into(),
             Error::BadPath { problem, .. } if *problem != NameProblem::Link => self.name.into(),
+            Error::BadEdit { problem: EditProblem::Expression, .. } => error.hint(),
             Error::BadEdit { .. } => self.edit.into(),
             // A file that another program made.
             Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => {

@@ -268,6 +268,7 @@ impl Database {
         let config = settings.config()?;
         let listed: Result<Vec<String>, Failure> = driver.handle.block_on(async {
             let client = connect_once(&config, settings.tls()?).await?;
+            migrations::check(&client).await?;
             let rows = client.query("select tenant from memdir.tenants order by tenant", &[]).await?;
             rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
         });

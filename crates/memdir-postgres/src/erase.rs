@@ -3,7 +3,10 @@
 
 use crate::{change::lock_namespaces, database::Database, failure::Failure, sql};
 use deadpool_postgres::Object;
-use memdir_core::{ChangeId, Error, Result, internal::store::space};
+use memdir_core::{
+    ChangeId, Error, Result,
+    internal::{base::shell::quote_posix, store::space},
+};
 use serde::Serialize;
 
 /// What was erased, or would be.
@@ -49,8 +52,8 @@ impl Database {
             // First, so that changes which are being made end before the history is renamed, and later ones find no person.
             client.query(sql::LOCK_PERSON_ALONE, &[&tenant, &person]).await?;
             if client.query_opt(sql::LOCK_PERSON, &[&tenant, &person]).await?.is_none() {
-                let why =
-                    format!("it does not exist in tenant {tenant:?}; list the people with: memdir admin person list --tenant {tenant}");
+                let list = format!("memdir admin person list --tenant {}", quote_posix(tenant));
+                let why = format!("it does not exist in tenant {tenant:?}; list the people with: {list}");
                 return Err(Error::bad_input(format!("person {person:?}"), why).into());
             }
             erase(client, (tenant, person), &own, &erased_as, is_done).await

@@ -4,6 +4,7 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use memdir_core::Error;
 use std::{error::Error as _, io};
 use tokio_postgres::error::{DbError, Severity, SqlState};
+use tokio_rustls::rustls::{self, CertificateError};
 
 /// A failed piece of work.
 #[derive(Debug)]
@@ -74,7 +75,8 @@ impl From<PoolError> for Failure {
         match error {
             PoolError::Backend(error) => error.into(),
             PoolError::Timeout(TimeoutType::Wait) => {
-                unavailable("all connections are in use; try again, or start the server with a higher --connections".into()).into()
+                let why = "all connections are in use; try again later or, if this happens often, ask the server's operator for a higher --connections";
+                unavailable(why.into()).into()
             }
             PoolError::Timeout(_) => Failure::disconnected(&format!("no connection within {POOL_SECS} seconds")),
             other => unavailable(other.to_string()).into(),
@@ -116,13 +118,21 @@ fn is_connection_error(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || by_io || text.starts_with("timeout waiting for server") || text.starts_with("error connecting to server")
 }
 
+/// Whether the server's certificate is signed by an authority that is not trusted.
+fn is_untrusted(error: &tokio_postgres::Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    let tls = source.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))
+}
+
 /// The state of a change that a quota refuses, as `migrations/003.sql` raises it. Its message is `memories:1000` or `bytes:1000`.
 const QUOTA_STATE: &str = "MDQ01";
 
 fn to_error(error: &tokio_postgres::Error) -> Error {
     let Some(db) = error.as_db_error() else {
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-        return unavailable(why);
+        let step = if is_untrusted(error) { "; name its certificate authority with --database-ca FILE" } else { "" };
+        return unavailable(format!("{why}{step}"));
     };
     if db.code().code() == QUOTA_STATE {
         let (what, limit) = db.message().split_once(':').unwrap_or(("", db.message()));

@@ -109,7 +109,7 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
     let (mut batch, mut count) = (Batch::default(), 0);
     loop {
         let Some(line) = lines()? else { return Err(invalid("it is truncated: the last line is missing; export the tenant again").into()) };
-        match serde_json::from_str(&line).map_err(|error| invalid(&error.to_string()))? {
+        match serde_json::from_str(&line).map_err(|error| invalid_line(count + 2, &error))? {
             CopyLine::Row { table, row } => {
                 let Some(table) = TABLES.into_iter().find(|known| *known == table) else {
                     return Err(invalid(&format!("it has rows for the unknown table {table:?}; upgrade memdir")).into());
@@ -162,6 +162,13 @@ impl Batch {
         client.execute(&sql, &[&rows]).await?;
         Ok(())
     }
+}
+
+/// The error of a line. Its number replaces that of the parser, which sees only this line.
+fn invalid_line(number: u64, error: &serde_json::Error) -> Error {
+    let why = error.to_string();
+    let why = why.split(" at line ").next().unwrap_or(&why);
+    invalid(&format!("line {number}, column {}: {why}", error.column()))
 }
 
 fn invalid(why: &str) -> Error {

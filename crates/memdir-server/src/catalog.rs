@@ -60,6 +60,15 @@ pub struct ToolFilter {
     pub read_only: bool,
 }
 
+impl ToolFilter {
+    /// Returns whether a tool passes the filter.
+    pub fn passes(&self, tool: &Tool) -> bool {
+        (self.only.is_empty() || self.only.iter().any(|name| name == tool.name))
+            && !self.without.iter().any(|name| name == tool.name)
+            && (!self.read_only || tool.level == Level::Safe)
+    }
+}
+
 /// Why a catalog cannot be built.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CatalogError {
@@ -111,13 +120,8 @@ impl ToolCatalog {
             let names: Vec<&str> = all().map(|(_, tool)| tool.name).collect();
             return Err(CatalogError::Unknown { name: name.clone(), known: names.join(", ") });
         }
-        let passes = |tool: &Tool| {
-            (filter.only.is_empty() || filter.only.iter().any(|name| name == tool.name))
-                && !filter.without.iter().any(|name| name == tool.name)
-                && (!filter.read_only || tool.level == Level::Safe)
-        };
         let mut tools: Vec<ServedTool> = Vec::new();
-        for (group, tool) in all().filter(|(_, tool)| passes(tool)) {
+        for (group, tool) in all().filter(|(_, tool)| filter.passes(tool)) {
             if let Some(other) = tools.iter().find(|other| other.tool.name == tool.name) {
                 return Err(CatalogError::Duplicate { name: tool.name, first: other.group.name, second: group.name });
             }

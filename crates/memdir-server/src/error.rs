@@ -27,6 +27,9 @@ pub enum ServeError {
     /// The options would expose memories to unauthenticated callers.
     #[error("{0}")]
     Unsafe(String),
+    /// The token is short enough to be guessed, or cannot be sent in a header.
+    #[error("a token must be at least 16 printable ASCII characters, without spaces")]
+    Token,
     /// The settings of the identity provider are not valid.
     #[error("{0}")]
     OAuth(String),

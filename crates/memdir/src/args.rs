@@ -41,7 +41,7 @@ pub(crate) struct Global {
     /// Project id [env: MEMDIR_PROJECT] [default: from the current directory]
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     pub(crate) project: Option<String>,
-    /// Also use this agent's memory, under agent/NAME [env: MEMDIR_AGENT]
+    /// Also use this agent's memory, under agent/NAME, unless --dir is used [env: MEMDIR_AGENT]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Scope of the memory of --agent: user (all projects), project (shared in the repository) or local (this project, on this machine)
@@ -338,7 +338,7 @@ pub(crate) struct Write {
     /// Append the text; create the memory if it does not exist
     #[arg(long)]
     pub(crate) append: bool,
-    /// Fail unless the memory's version equals VERSION or begins with it
+    /// Fail unless the memory's version equals VERSION or begins with it; TEXT then replaces the memory's text unless --append is given
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
     /// Title in the frontmatter and the entrypoint (MEMORY.md)
@@ -362,7 +362,7 @@ pub(crate) struct Write {
     /// What the rule does to a matching action: tell (run it and show the rule), hold (stop the first one and show the rule), ask (let you decide) or deny [default: hold for commands, otherwise tell]
     #[arg(long, value_name = "STRENGTH", requires = "when")]
     pub(crate) strength: Option<String>,
-    /// Recall the memory for every message, before others
+    /// Recall the memory for every message, before others, as far as the budget allows
     #[arg(long)]
     pub(crate) pinned: bool,
     /// Skip this secret detection rule; may be repeated; for use by people, not agents
@@ -490,15 +490,16 @@ pub(crate) struct Delete {
 #[command(after_help = "\
 The words match in upper and lower case, in every Unicode form, across line
 breaks, and in names with hyphens. Everything that will be removed is listed
-first. Afterwards every file is read again, to verify that the words are gone.
-This cannot be undone.
+before you are asked to confirm. Afterwards every file is read again, to verify
+that the words are gone. This cannot be undone. With --dir, only that directory
+and what memdir keeps about it are covered.
 
 Examples:
   memdir forget 'maple street 12'
   memdir forget --dry-run 'maple street 12'
   memdir forget --yes --json - < words.txt")]
 pub(crate) struct Forget {
-    /// Words to find and forget (`-` for standard input)
+    /// Words to forget, matched as one phrase (`-` for standard input)
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
     /// List what would be removed without removing it
@@ -580,7 +581,7 @@ Examples:
   memdir entrypoint
   memdir entrypoint --repair")]
 pub(crate) struct Entrypoint {
-    /// Add missing lines, and remove lines for files that do not exist
+    /// Add missing lines, and remove lines that memdir wrote for files that do not exist
     #[arg(long)]
     pub(crate) repair: bool,
 }
@@ -696,7 +697,7 @@ Examples:
   memdir check --diff origin/main..HEAD
   memdir check --diff origin/main..HEAD --format markdown > comment.md")]
 pub(crate) struct Check {
-    /// Add missing lines to the entrypoint (MEMORY.md), and remove lines for files that do not exist
+    /// Add missing lines to the entrypoint (MEMORY.md), and remove lines that memdir wrote for files that do not exist
     #[arg(long)]
     pub(crate) fix: bool,
     /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
@@ -780,10 +781,10 @@ pub(crate) struct Recall {
 /// Replay past conversations against the current memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Shows what would be recalled for each of your messages, and which rules each
-tool call would trigger. Reads archived conversations (`memdir chats on`),
-changes nothing, and gives the same result for the same conversations and
-memories.
+Counts the memories that would be recalled for your messages, and the rules that
+tool calls would trigger; --explain shows each of them. Reads archived
+conversations (`memdir chats on`), changes nothing, and gives the same result for
+the same conversations and memories.
 
 Examples:
   memdir replay
@@ -852,8 +853,8 @@ pub(crate) struct RuleDecision {
 
 /// List proposed memories with their evidence, and accept, merge or reject them
 ///
-/// memdir proposes memories (candidates) based on what happened in conversations: you asked the agent to remember something,
-/// rejected an action, or repeated an instruction. A candidate becomes a memory only when you or the agent accepts it.
+/// memdir proposes memories (candidates) based on what happened in conversations: for example, you asked the agent to remember
+/// something, rejected an action, or repeated an instruction. A candidate becomes a memory only when you or the agent accepts it.
 /// Once accepted or rejected, a candidate is never proposed again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -945,6 +946,8 @@ pub(crate) struct InboxReject {
 /// Print the memory section of a system prompt
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Creates the memory directories that the section names.
+
 Examples:
   memdir prompt
   memdir prompt team --no-entrypoint
@@ -1083,7 +1086,7 @@ pub(crate) struct Resume {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Conversations are read only after you run `memdir chats on`.
+Conversations are imported only after you run `memdir chats on`.
 
 Examples:
   memdir chats on
@@ -1164,10 +1167,10 @@ Examples:
   memdir chats off --host cursor
   memdir chats off --project ~/private")]
 pub(crate) struct ChatsSwitch {
-    /// Apply only to conversations from this host
+    /// Apply only to conversations from this host, in all projects
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Apply only to conversations in this directory tree, or in the project with this id
+    /// Apply only to conversations in this directory tree, or in the project with this id, from all hosts
     #[arg(long, value_name = "DIR|ID", alias = "project-dir")]
     pub(crate) project: Option<String>,
 }
@@ -1293,8 +1296,9 @@ pub(crate) struct Stats {
 /// Serve memories over the Model Context Protocol
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The web page, and HTTP on an address that other machines can reach, require a token: use
---token-file, MEMDIR_TOKEN or `memdir token add`. For TLS, put a reverse proxy in front.
+The web page, and HTTP on an address that other machines can reach, require authentication: use
+--token-file, MEMDIR_TOKEN, `memdir token add` or an identity provider (`[oauth]` in
+config.toml). For TLS, put a reverse proxy in front.
 
 Examples:
   memdir mcp
@@ -1537,9 +1541,10 @@ Examples:
     },
     /// Erase a person, their memories with all versions, their tokens and their roles
     #[command(after_help = "\
-In shared memories, the person's changes remain, under another actor name. Without --yes, the
-command only reports what would be erased. The receipt does not contain the name. Backups are
-not covered. Replicas remove the person's search indexes within ten minutes.
+In shared memories, the person's changes remain, under another actor name; their proposals are
+erased unless they were accepted. Without --yes, the command only reports what would be erased.
+The receipt does not contain the name. Backups are not covered. Replicas remove the person's
+search indexes within ten minutes.
 
 Examples:
   memdir admin erase-person ada --tenant acme
@@ -1615,7 +1620,7 @@ Examples:
 pub(crate) struct Review {
     #[command(subcommand)]
     pub(crate) what: ReviewWhat,
-    /// URL of the team server
+    /// URL of the team server; required
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) server: Option<String>,
     /// File with the team server token (`-` for standard input) [default: the token in MEMDIR_TEAM_TOKEN]
@@ -1688,7 +1693,7 @@ pub(crate) enum ReviewState {
 /// The tenant that is managed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TenantArgs {
-    /// Name of the tenant
+    /// Name of the tenant; required
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) tenant: Option<String>,
     #[command(flatten)]
@@ -2004,7 +2009,7 @@ pub(crate) struct Install {
     /// What to do with the host's own memory [default: ask; with --yes or without a terminal, leave it unchanged]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
-    /// Connect HOST to this team server in addition to the local memdir server; without a token option, sign in from the host
+    /// Connect HOST to this team server and leave the local memdir server as it is; --project selects a project on the team server; without a token option, sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
     /// File with the team server token (`-` for standard input); the token is copied into the host's settings
@@ -2296,7 +2301,7 @@ pub(crate) struct Torture {
     /// Number of concurrent processes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub(crate) processes: u32,
-    /// Number of changes per process
+    /// Number of changes per process; repeated until --kill is reached
     #[arg(long, value_name = "M", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) changes: u64,
     /// Number of times to kill (SIGKILL) and restart a process at a random moment
@@ -2362,6 +2367,9 @@ pub(crate) struct BenchSearch {
 /// Benchmark indexing of generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Memories are generated in a temporary directory, or in --dir, which must be
+empty and is kept.
+
 Examples:
   memdir bench index
   memdir bench index --files 1000")]

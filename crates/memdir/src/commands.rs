@@ -239,18 +239,18 @@ fn in_scope(
         project_records::note(&settings.home.value, &scope.project);
     }
     let mut notes = opened.notes;
-    notes.extend(damage_note(memdir.store().damaged_records()));
+    notes.extend(damage_note(memdir.store().damaged_records(), &settings.typed_options()));
     Ok(outcome?.with_notes(notes))
 }
 
-/// What a command met in a damaged journal.
-fn damage_note(records: u64) -> Option<String> {
+/// What a command met in a damaged journal. `options` are those of the command line that select the memory.
+fn damage_note(records: u64, options: &str) -> Option<String> {
     let what = match records {
         0 => return None,
         1 => "skipped 1 damaged journal record".to_owned(),
         many => format!("skipped {many} damaged journal records"),
     };
-    Some(format!("{what}; repair the journal with: memdir doctor --fix"))
+    Some(format!("{what}; repair the journal with: memdir {options}doctor --fix"))
 }
 
 /// Runs a command in an open space that can be searched. Commands that need settings are not available there.

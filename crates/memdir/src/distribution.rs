@@ -137,7 +137,7 @@ changes first.
 `memdir uninstall` also restores the memdir entries you had before.
 
 The tools and hooks use the memory that is selected when you install: by `--dir`, `--project`, `--agent`, `--only`, `--home`, or
-the variables `MEMDIR_DIR` and `MEMDIR_HOME`.
+the variables `MEMDIR_DIR`, `MEMDIR_PROJECT`, `MEMDIR_AGENT` and `MEMDIR_HOME`.
 
 Hooks never make a network call. With a remote embedder they find memories by lexical search.
 

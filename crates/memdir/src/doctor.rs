@@ -10,10 +10,11 @@ use crate::{
     exit::io_hint,
     hook::DOCTOR_SESSION,
     hosts::{
-        ConfigEdit, ConfigFile, ConfigFormat, HookEvent, HookSpec, Host, Machine,
-        command::{is_memdir, is_our_hook, is_our_server},
+        ConfigEdit, ConfigFile, ConfigFormat, HookEvent, HookSpec, Host, InstallScope, Machine,
+        command::{Shell, is_memdir, is_our_hook, is_our_server},
         config_edit, jsonc,
     },
+    off_switch::OffSwitch,
 };
 use memdir_chats::EmptyHost;
 use memdir_core::{
@@ -56,11 +57,14 @@ pub(crate) struct DoctorFinding {
     /// What to do, unless all is well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<String>,
+    /// Whether `--fix` repairs it.
+    #[serde(skip)]
+    pub(crate) can_fix: bool,
 }
 
 impl DoctorFinding {
     pub(crate) fn ok(what: impl Into<String>, seen: impl Into<String>) -> DoctorFinding {
-        DoctorFinding { what: what.into(), ok: true, level: FindingLevel::Ok, seen: seen.into(), fix: None }
+        DoctorFinding { what: what.into(), ok: true, level: FindingLevel::Ok, seen: seen.into(), fix: None, can_fix: false }
     }
 
     /// A finding that is not an error, with what the user may do.
@@ -70,6 +74,12 @@ impl DoctorFinding {
 
     pub(crate) fn bad(what: impl Into<String>, seen: impl Into<String>, fix: impl Into<String>) -> DoctorFinding {
         DoctorFinding { ok: false, level: FindingLevel::Bad, ..DoctorFinding::note(what, seen, fix) }
+    }
+
+    /// An error in a file of a host, which is written again by `memdir doctor --fix`.
+    fn fixable(host: &Host, what: impl Into<String>, seen: impl Into<String>) -> DoctorFinding {
+        let fix = format!("run: memdir doctor {} --fix", host.name);
+        DoctorFinding { can_fix: true, ..DoctorFinding::bad(what, seen, fix) }
     }
 }
 
@@ -124,6 +134,7 @@ pub(crate) fn check_chats(empty_hosts: &[EmptyHost]) -> Vec<DoctorFinding> {
 #[derive(Debug)]
 pub(crate) struct Installation<'a> {
     pub(crate) host: &'a Host,
+    pub(crate) scope: InstallScope,
     pub(crate) machine: &'a Machine,
     /// The files it should have.
     pub(crate) files: &'a [ConfigFile],
@@ -131,6 +142,16 @@ pub(crate) struct Installation<'a> {
     pub(crate) programs: &'a [String],
     /// Whether memory is on, so that server and hooks can be run.
     pub(crate) is_on: bool,
+}
+
+impl Installation<'_> {
+    /// The command that installs it again with this program: in the same scope, for the same memory, and with or without hooks.
+    fn install_command(&self) -> String {
+        let scope: &[&str] = if self.scope == InstallScope::Project { &["--scope", "project"] } else { &[] };
+        let no_hooks = (!self.machine.with_hooks && !self.host.hooks.is_empty()).then_some("--no-hooks");
+        let own = ["install", self.host.name].into_iter().chain(scope.iter().copied()).chain(no_hooks).map(str::to_owned);
+        Shell::Posix.line("memdir", &self.machine.global_args.iter().cloned().chain(own).collect::<Vec<_>>())
+    }
 }
 
 /// Whether anything of memdir is in the files of a host, for a host without a receipt: tools, or hooks.
@@ -180,12 +201,11 @@ pub(crate) fn check(installation: &Installation<'_>) -> Vec<DoctorFinding> {
 }
 
 fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<DoctorFinding> {
-    let Installation { host, machine, programs, .. } = installation;
+    let Installation { host, programs, .. } = installation;
     let path = file.path.display().to_string();
-    let reinstall = format!("run: memdir doctor {} --fix", host.name);
     let text = match std::fs::read_to_string(&file.path) {
         Ok(text) => text,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return vec![DoctorFinding::bad(path, "missing", reinstall)],
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return vec![DoctorFinding::fixable(host, path, "missing")],
         Err(e) => return vec![DoctorFinding::bad(path, format!("cannot be read: {e}"), io_hint(&e))],
     };
     let mut findings = Vec::new();
@@ -194,14 +214,14 @@ fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<DoctorF
         match edit.is_applied(file.format, &text, programs) {
             Err(error) => return vec![DoctorFinding::bad(path, error.message, format!("{}, then run: memdir doctor", error.hint))],
             Ok(false) => {
-                findings.push(DoctorFinding::bad(what.clone(), difference(file.format, &text, edit, programs), reinstall.clone()));
+                findings.push(DoctorFinding::fixable(host, what.clone(), difference(file.format, &text, edit, programs)));
             }
             Ok(true) if edit.is_setting() => findings.push(DoctorFinding::ok(what.clone(), "set by memdir")),
             Ok(true) => {}
         }
         match edit {
             _ if !installation.is_on => {}
-            ConfigEdit::Whole { .. } => findings.extend(run_plugin_hooks(host, machine, &text, &what)),
+            ConfigEdit::Whole { .. } => findings.extend(run_plugin_hooks(installation, &text, &what)),
             _ => findings.extend(run_edit(installation, file.format, &text, edit, &what)),
         }
     }
@@ -256,31 +276,32 @@ fn has_args(group: &Value) -> bool {
 
 /// Runs what the host would run.
 fn run_edit(installation: &Installation<'_>, format: ConfigFormat, text: &str, edit: &ConfigEdit, what: &str) -> Option<DoctorFinding> {
-    let Installation { host, machine, programs, .. } = installation;
+    let programs = installation.programs;
     match edit {
         ConfigEdit::Entry { path, .. } => {
             let entry = config_edit::get(format, text, path).ok()??;
             let (program, args) = server_command(&entry)?;
-            Some(check_server(host, &machine.project, &program, &args, what))
+            Some(check_server(installation, &program, &args, what))
         }
         ConfigEdit::Hook { path, host: owner, event, .. } => {
             let entry = jsonc::find_element(text, path, &|value| is_our_hook(value, owner, *event, programs)).ok()??;
-            Some(check_hook(host, machine, *event, &entry, what))
+            Some(check_hook(installation, *event, &entry, what))
         }
         ConfigEdit::Default { .. } | ConfigEdit::Setting { .. } | ConfigEdit::Restore { .. } | ConfigEdit::Whole { .. } => None,
     }
 }
 
 /// Runs every hook as the plugin does, with the program and the arguments in it.
-fn run_plugin_hooks(host: &Host, machine: &Machine, text: &str, what: &str) -> Vec<DoctorFinding> {
+fn run_plugin_hooks(installation: &Installation<'_>, text: &str, what: &str) -> Vec<DoctorFinding> {
+    let Installation { host, machine, .. } = installation;
     let Some((program, global_args)) = host.plugin_command.and_then(|read| read(text)) else {
-        return vec![DoctorFinding::bad(what, "does not name a program", format!("run: memdir install {}", host.name))];
+        return vec![DoctorFinding::fixable(host, what, "does not name a program")];
     };
     let run = |hook: &HookSpec| {
         let own = ["hook", host.name, hook.event.name()].map(str::to_owned);
         let args: Vec<String> = global_args.iter().cloned().chain(own).collect();
         let run = run_hook(&machine.project, &program, Some(&args), &sample_input(hook.event, &machine.project));
-        hook_finding(host, hook.event, run, &format!("{what}: {}", hook.name))
+        hook_finding(installation, &global_args, hook.event, run, &format!("{what}: {}", hook.name))
     };
     host.hooks.iter().map(run).collect()
 }
@@ -299,8 +320,9 @@ fn server_command(entry: &Value) -> Option<(String, Vec<String>)> {
     }
 }
 
-fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &str) -> DoctorFinding {
-    match handshake(dir, program, args) {
+fn check_server(installation: &Installation<'_>, program: &str, args: &[String], what: &str) -> DoctorFinding {
+    let host = installation.host;
+    match handshake(&installation.machine.project, program, args) {
         Ok(server) if host.defers_tools && !server.deferred.is_empty() => {
             let names = if server.deferred.len() == 1 { "its name" } else { "their names" };
             let deferred = server.deferred.join(" and ");
@@ -313,25 +335,37 @@ fn check_server(host: &Host, dir: &Path, program: &str, args: &[String], what: &
             let other = if server.version == own { String::new() } else { format!("; this program is memdir {own}") };
             DoctorFinding::ok(what, format!("memdir {} serves {tools} (response time {} ms){other}", server.version, server.millis))
         }
-        Err(error) => DoctorFinding::bad(what, error, format!("check that the program runs, or run: memdir install {}", host.name)),
+        Err(error) => DoctorFinding::bad(what, error, format!("check that the program runs, or run: {}", installation.install_command())),
     }
 }
 
 /// Runs the command of a hook's entry: a program with arguments, or a line for a shell.
-fn check_hook(host: &Host, machine: &Machine, event: HookEvent, entry: &Value, what: &str) -> DoctorFinding {
+fn check_hook(installation: &Installation<'_>, event: HookEvent, entry: &Value, what: &str) -> DoctorFinding {
+    let Installation { host, machine, .. } = installation;
     let Some(line) = host.hook_command_keys.iter().find_map(|key| entry[*key].as_str()) else {
-        return DoctorFinding::bad(what, "does not name a command", format!("run: memdir install {}", host.name));
+        return DoctorFinding::fixable(host, what, "does not name a command");
     };
     let args: Option<Vec<String>> = entry["args"].as_array().map(|args| args.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     let run = run_hook(&machine.project, line, args.as_deref(), &sample_input(event, &machine.project));
-    hook_finding(host, event, run, what)
+    hook_finding(installation, &machine.global_args, event, run, what)
 }
 
-fn hook_finding(host: &Host, event: HookEvent, run: Result<HookRun, String>, what: &str) -> DoctorFinding {
-    let explain = || format!("run: echo '{{}}' | memdir hook {} {} --explain", host.name, event.name());
+/// The finding about a hook that was run. `global_args` are the arguments before the command that select the memory.
+fn hook_finding(
+    installation: &Installation<'_>,
+    global_args: &[String],
+    event: HookEvent,
+    run: Result<HookRun, String>,
+    what: &str,
+) -> DoctorFinding {
+    let explain = || {
+        let own = ["hook", installation.host.name, event.name(), "--explain"].map(str::to_owned);
+        let args: Vec<String> = global_args.iter().cloned().chain(own).collect();
+        format!("run: echo '{{}}' | {}", Shell::Posix.line("memdir", &args))
+    };
     let run = match run {
         Ok(run) => run,
-        Err(error) => return DoctorFinding::bad(what, error, format!("run: memdir install {}", host.name)),
+        Err(error) => return DoctorFinding::bad(what, error, format!("run: {}", installation.install_command())),
     };
     let (chars, stderr) = (run.stdout.chars().count(), run.stderr.trim());
     if run.exit != Some(0) {
@@ -373,8 +407,8 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 }
 
 /// The finding that memory is off, by which switch.
-pub(crate) fn memory_is_off(switch: &str) -> DoctorFinding {
-    let fix = "change that setting; until then, tools fail, hooks print nothing, and `memdir doctor` checks neither";
+pub(crate) fn memory_is_off(switch: &OffSwitch) -> DoctorFinding {
+    let fix = format!("{}; until then, tools fail, hooks print nothing, and `memdir doctor` checks neither", switch.hint());
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 

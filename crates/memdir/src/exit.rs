@@ -1,5 +1,6 @@
 //! How a run ends: every failure, its message and hint, and its exit status, in one place.
 
+use crate::off_switch::OffSwitch;
 use memdir_core::{Error, InvalidName, Remedy, internal::base::text};
 use std::{
     fs, io,
@@ -56,7 +57,7 @@ pub(crate) enum Failure {
     /// A text that the user wrote in an editor could not be saved; it is kept in a file.
     Unsaved { cause: Box<Failure>, kept: PathBuf, resume: String },
     /// Memory is disabled.
-    Off { switch: String },
+    Off { switch: OffSwitch },
     /// The configuration is invalid.
     Settings { message: String, hint: String },
     /// A file outside of the memories could not be read or written.
@@ -105,14 +106,16 @@ impl Failure {
                 let FailureText { code, message, .. } = cause.text();
                 (code, message, format!("your text is in {}; continue with: {resume}", kept.display()))
             }
-            Failure::Off { switch } => {
-                ("off", format!("memory is off: {switch}"), "`memdir where` shows the setting that turns memory off".into())
-            }
+            Failure::Off { switch } => ("off", format!("memory is off: {switch}"), switch.hint().to_owned()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
                 let is_lock = *doing == "lock";
                 let hint = if is_lock { "try again; if the file stays locked, look for a suspended memdir process" } else { "try again" };
                 ("busy", format!("cannot {doing} {}: {source}", path.display()), hint.to_owned())
+            }
+            Failure::File { doing: "start", path, source } if source.kind() == io::ErrorKind::NotFound => {
+                let program = path.display();
+                ("io", format!("cannot start {program}: {source}"), format!("install {program}, or add its directory to PATH"))
             }
             Failure::File { doing, path, source, .. } => {
                 let near = if source.kind() == io::ErrorKind::NotFound { near_sibling(path) } else { None };

@@ -85,6 +85,8 @@ pub(crate) struct Host {
     pub(crate) instructions: &'static str,
     /// What the user does after the installation.
     pub(crate) next_step: &'static str,
+    /// The same without memdir's hooks, if that differs.
+    pub(crate) next_step_without_hooks: Option<&'static str>,
 
     /// The events memdir hooks into; empty if the host has no hooks.
     pub(crate) hooks: &'static [HookSpec],
@@ -149,6 +151,7 @@ const BASE: Host = Host {
     remote_advice: "",
     instructions: "none",
     next_step: "",
+    next_step_without_hooks: None,
     hooks: &[],
     hook_output: |_| None,
     can_ask: false,
@@ -172,6 +175,11 @@ impl Host {
     /// Whether the model gets the text of the hook at a session's start.
     pub(crate) fn has_session_text(&self) -> bool {
         self.hooks.iter().any(|hook| hook.event == HookEvent::SessionStart && hook.delivery == Delivery::Model)
+    }
+
+    /// What the user does after an installation with or without hooks.
+    pub(crate) fn next_step(&self, has_hooks: bool) -> &'static str {
+        self.next_step_without_hooks.filter(|_| !has_hooks).unwrap_or(self.next_step)
     }
 
     /// The path that shows that the host is on this machine, or `None`.

@@ -1,5 +1,5 @@
-//! Counts how often the prompt was loaded, and its size: one line per load in `loads.jsonl`. Contains only numbers and stays on this
-//! machine.
+//! Counts how often the prompt was loaded, and its size: one line per load in `loads.jsonl`. Contains sizes, counts
+//! and times, never text, and stays on this machine.
 
 use memdir_core::{
     PromptLoad, Source, Store, Version,

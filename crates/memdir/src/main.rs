@@ -21,6 +21,7 @@ mod loads;
 mod mounts;
 mod moved;
 mod namespace_indexes;
+mod off_switch;
 mod output;
 mod project_records;
 mod prompt_section;

@@ -5,7 +5,9 @@ mod repository;
 use crate::{
     config::{RepositorySettings, Settings},
     exit::Failure,
-    mounts, project_records,
+    mounts,
+    off_switch::OffSwitch,
+    project_records,
 };
 use memdir_core::{
     EntrypointMode, Error, MemoryPath, Mount, Project, Source, Version,
@@ -26,8 +28,8 @@ pub(crate) struct Scope {
     pub(crate) project: Project,
     /// The id of the project whose memory is open.
     pub(crate) id: String,
-    /// The setting that disables memory, if it is disabled.
-    pub(crate) off: Option<String>,
+    /// The switch that disables memory, if it is disabled.
+    pub(crate) off: Option<OffSwitch>,
     /// The mounts.
     pub(crate) mounts: Vec<Placed>,
     /// Notes about the settings and the project.
@@ -333,28 +335,28 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
     }
 }
 
-/// The setting that disables memory, in the order environment, settings, repository.
-fn disabled_by(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<String> {
+/// The switch that disables memory, in the order environment, settings, repository.
+fn disabled_by(settings: &Settings, id: &str, repository: &RepositorySettings, project: &Project) -> Option<OffSwitch> {
     let ids: &[&str] = if settings.dir.is_none() { &[id, &project.id] } else { &[] };
     let by_repository = || {
         let holds = repository.enabled == Some(false) && !matches!(settings.disable, Some((false, _)));
-        holds.then(|| format!("enabled = false in {}", repository::file(project).display()))
+        holds.then(|| OffSwitch::Repository { file: repository::file(project).display().to_string() })
     };
     switched_off(settings, ids.iter().copied()).or_else(by_repository)
 }
 
-/// The setting of the user that disables memory for these projects, if there is one.
-pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// The switch of the user that disables memory for these projects, if there is one.
+pub(crate) fn switched_off<'a>(settings: &Settings, projects: impl IntoIterator<Item = &'a str>) -> Option<OffSwitch> {
     match &settings.disable {
-        Some((true, value)) => return Some(format!("MEMDIR_DISABLE={value}")),
+        Some((true, value)) => return Some(OffSwitch::Variable(format!("MEMDIR_DISABLE={value}"))),
         Some((false, _)) => return None,
         None => {}
     }
-    let file = settings.file.display();
+    let file = settings.file.display().to_string();
     if settings.config.enabled == Some(false) {
-        return Some(format!("enabled = false in {file}"));
+        return Some(OffSwitch::Settings { file });
     }
     let mut projects = projects.into_iter();
     let disabled = projects.find(|id| settings.config.disabled_projects.iter().any(|disabled| disabled == id));
-    disabled.map(|id| format!("enabled = false for project {id} in {file}"))
+    disabled.map(|id| OffSwitch::Project { id: id.to_owned(), file })
 }

@@ -44,7 +44,13 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
             })
         }
     };
-    served.map_err(to_failure)
+    served.map_err(|error| match error {
+        // A dialect has one memory for all callers, and cannot be served with their tokens.
+        ServeError::Unsafe(message) if foreign_dialect(&args.dialect).is_some() => {
+            Failure::Settings { message, hint: "save a token to a file for --token-file, or set MEMDIR_TOKEN".into() }
+        }
+        error => to_failure(error),
+    })
 }
 
 fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, Failure> {
@@ -53,7 +59,13 @@ fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, 
         None => config::token_variable(),
         Some(file) => Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?),
     };
-    let token = text.as_deref().map(BearerToken::parse).transpose().map_err(to_failure)?;
+    let token = text.as_deref().map(BearerToken::parse).transpose().map_err(|error| {
+        let message = match &args.token_file {
+            None => format!("MEMDIR_TOKEN: {error}"),
+            Some(file) => format!("{}: {error}", file.display()),
+        };
+        Failure::Settings { message, hint: TOKEN_HINT.into() }
+    })?;
     let log = args.log_requests.then(request_log);
     let oauth = settings.config.oauth.as_ref().map(oauth::options).transpose()?;
     Ok(Some(HttpOptions {
@@ -66,6 +78,9 @@ fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, 
         ..HttpOptions::new(address)
     }))
 }
+
+/// How to create a token for the owner.
+const TOKEN_HINT: &str = "create a token with: openssl rand -hex 32";
 
 /// Lines of the log that may wait to be written.
 const LOG_LINES: usize = 4_096;
@@ -130,7 +145,10 @@ fn to_failure(error: ServeError) -> Failure {
         ServeError::Io { .. } => LIMITS_HINT,
         ServeError::Protocol(_) => "start `memdir mcp` from an MCP client, not from a terminal",
         ServeError::OAuth(_) => "correct the [oauth] table with: memdir config edit",
-        ServeError::Unsafe(_) => "save a token to a file for --token-file, or set MEMDIR_TOKEN",
+        ServeError::Unsafe(_) => {
+            "for yourself, pass --token-file FILE or set MEMDIR_TOKEN; for several people, create tokens with: memdir token add PERSON"
+        }
+        ServeError::Token => TOKEN_HINT,
     };
     Failure::Settings { message: error.to_string(), hint: hint.into() }
 }

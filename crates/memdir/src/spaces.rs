@@ -31,6 +31,9 @@ use std::{
 
 pub(crate) use crate::mounts::chat_archive;
 
+/// The note if chats are on and there is no archive yet.
+pub(crate) const NOTHING_IMPORTED: &str = "no conversations imported yet; import them with: memdir chats sync";
+
 /// An open space, and notes about how it was opened.
 pub(crate) struct Opened {
     pub(crate) memdir: Memdir,
@@ -126,15 +129,17 @@ fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir
         return memdir.with_searcher(searcher.with_chat_filter(syncer.clone())).with_chats(syncer);
     }
     let memdir = memdir.with_searcher(searcher);
-    let is_narrowed = settings.dir.is_some() || !settings.only.is_empty();
+    let narrowed_by = settings.dir.as_ref().map(|dir| dir.origin).or_else(|| (!settings.only.is_empty()).then_some("--only"));
     if !settings.config.chats.settings.on {
         memdir
-    } else if chat_archive(settings).dir().is_dir() && is_narrowed {
-        memdir.without_chats("past conversations were not searched; to search them, run without --dir, MEMDIR_DIR and --only")
+    } else if chat_archive(settings).dir().is_dir()
+        && let Some(origin) = narrowed_by
+    {
+        memdir.without_chats(&format!("past conversations were not searched, because {origin} selects a memory without them"))
     } else if chat_archive(settings).dir().is_dir() {
         memdir.without_chats("past conversations were not searched: this memory does not include them")
     } else {
-        memdir.without_chats("no conversations imported yet; import them with: memdir chats sync")
+        memdir.without_chats(NOTHING_IMPORTED)
     }
 }
 

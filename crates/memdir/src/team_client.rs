@@ -56,12 +56,16 @@ pub(crate) enum TeamAccess {
     Accepted(String),
     /// It needs a token, and there is none.
     NeedsToken,
-    /// It refuses the token, for this reason.
+    /// It does not accept the token, for this reason.
     Refused(String),
+    /// It accepts the token, or needs none, and refuses access, for this reason.
+    Forbidden(String),
     /// It does not answer.
     Unreachable(String),
     /// Its certificate is not trusted.
     Untrusted(String),
+    /// It cannot answer now: why, as a sentence with its URL.
+    Unavailable(String),
     /// It answers something else: what, as a sentence with its URL.
     Unexpected(String),
 }
@@ -153,16 +157,16 @@ impl TeamClient {
             Err(Unsent::Certificates(why)) => TeamAccess::Untrusted(why),
             Err(Unsent::Network(why)) => TeamAccess::Unreachable(why),
             Ok(reply) if reply.status == 401 && self.token.is_none() => TeamAccess::NeedsToken,
-            Ok(reply) if matches!(reply.status, 401 | 403) => TeamAccess::Refused(reply.body.trim().to_owned()),
+            Ok(reply) if reply.status == 401 => TeamAccess::Refused(reply.body.trim().to_owned()),
+            Ok(reply) if reply.status == 403 => TeamAccess::Forbidden(reply.body.trim().to_owned()),
+            Ok(reply) if matches!(reply.status, 429 | 500..=599) => {
+                TeamAccess::Unavailable(format!("{} is currently unavailable: HTTP status {}", self.base, reply.status))
+            }
             Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
                 Some(version) => TeamAccess::Accepted(version),
                 None => {
-                    let answer = if matches!(reply.status, 429 | 500..=599) {
-                        "is currently unavailable"
-                    } else {
-                        "does not answer like a memdir server"
-                    };
-                    TeamAccess::Unexpected(format!("{} {answer}: HTTP status {}", self.base, reply.status))
+                    let why = format!("{} does not answer like a memdir server: HTTP status {}", self.base, reply.status);
+                    TeamAccess::Unexpected(why)
                 }
             },
         }
@@ -254,12 +258,20 @@ pub(crate) enum TeamFailure {
     Refused(String),
     /// What the request names does not exist, or is not visible.
     NotFound(String),
-    /// The token is unknown, or does not give this access.
+    /// The proposal is already decided, or outdated.
+    Undecidable(String),
+    /// The token is missing or not accepted.
     Denied(String),
+    /// The token is accepted, and does not give this access.
+    Forbidden(String),
     /// The memory is not text.
     NotText,
-    /// The server cannot be reached, or cannot answer now.
+    /// The server cannot be reached.
+    Unreachable(String),
+    /// The server cannot answer now.
     Unavailable(String),
+    /// The answer is not one of a memdir server.
+    Unexpected(String),
     /// The server's certificate is not trusted, or the certificate authorities to trust cannot be read.
     Untrusted(String),
 }
@@ -268,7 +280,7 @@ impl From<Unsent> for TeamFailure {
     fn from(unsent: Unsent) -> Self {
         match unsent {
             Unsent::Certificates(why) => TeamFailure::Untrusted(why),
-            Unsent::Network(why) => TeamFailure::Unavailable(why),
+            Unsent::Network(why) => TeamFailure::Unreachable(why),
         }
     }
 }
@@ -277,11 +289,14 @@ impl fmt::Display for TeamFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TeamFailure::Conflict => f.write_str("the memory differs on the server"),
-            TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why) => {
-                write!(f, "the server refused the request: {why}")
-            }
+            TeamFailure::Refused(why)
+            | TeamFailure::NotFound(why)
+            | TeamFailure::Undecidable(why)
+            | TeamFailure::Denied(why)
+            | TeamFailure::Forbidden(why) => write!(f, "the server refused the request: {why}"),
             TeamFailure::NotText => f.write_str(NOT_UTF8),
-            TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
+            TeamFailure::Unreachable(why) | TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
+            TeamFailure::Unexpected(why) => write!(f, "the server sent an unexpected answer: {why}"),
             TeamFailure::Untrusted(why) => write!(f, "cannot connect to the server securely: {why}"),
         }
     }
@@ -378,7 +393,7 @@ impl TeamClient {
         let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body))?;
         // The reason says whether a memory was changed, or who decided before.
         if reply.status == 409 {
-            return Err(TeamFailure::Refused(problem_detail(&reply)));
+            return Err(TeamFailure::Undecidable(problem_detail(&reply)));
         }
         parse(&answer(reply)?)
     }
@@ -402,7 +417,10 @@ fn answer(reply: TeamReply) -> Result<String, TeamFailure> {
         200..=299 => Ok(reply.body),
         409 | 412 => Err(TeamFailure::Conflict),
         404 => Err(TeamFailure::NotFound(problem_detail(&reply))),
-        401 | 403 => Err(TeamFailure::Denied(problem_detail(&reply))),
+        401 => Err(TeamFailure::Denied(problem_detail(&reply))),
+        403 => Err(TeamFailure::Forbidden(problem_detail(&reply))),
+        // The quota is exceeded, which stays.
+        507 => Err(TeamFailure::Refused(problem_detail(&reply))),
         429 | 500..=599 => Err(TeamFailure::Unavailable(problem_detail(&reply))),
         _ => Err(TeamFailure::Refused(problem_detail(&reply))),
     }
@@ -415,7 +433,7 @@ fn problem_detail(reply: &TeamReply) -> String {
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {
-    serde_json::from_str(body).map_err(|error| TeamFailure::Unavailable(format!("unexpected answer: {error}")))
+    serde_json::from_str(body).map_err(|error| TeamFailure::Unexpected(error.to_string()))
 }
 
 /// The characters of a name that are encoded in a URL. Slashes stay.

@@ -3,6 +3,7 @@
 use crate::base::{
     limits,
     path::{InvalidName, MemoryPath, memory_name},
+    shell::quote_posix,
     version::Version,
 };
 use std::{io, path::PathBuf};
@@ -60,6 +61,8 @@ pub enum Error {
     NoChange {
         /// The reason, with its id.
         why: String,
+        /// Whether the id of the change or version is unknown or ambiguous.
+        is_unknown: bool,
     },
     /// The change was undone before.
     #[error("change {change} is already undone")]
@@ -268,6 +271,8 @@ pub enum NameProblem {
 pub enum EditProblem {
     /// The text to replace, or the replacement.
     Text,
+    /// The regular expression, or a group that the replacement refers to.
+    Expression,
     /// There are several matches, which can all be replaced.
     SeveralMatches,
     /// The memory is not valid UTF-8, so no text can be found in it.
@@ -312,14 +317,24 @@ impl Error {
         Error::BadEdit { why: why.into(), problem: EditProblem::Text }
     }
 
+    /// Creates an [`Error::BadEdit`] for a regular expression or a replacement that refers to its groups.
+    pub(crate) fn bad_expression(why: impl Into<String>) -> Self {
+        Error::BadEdit { why: why.into(), problem: EditProblem::Expression }
+    }
+
     /// Creates an [`Error::ReadOnly`] for a reason other than a mount or a pattern.
     pub fn read_only(path: impl Into<String>, why: impl Into<String>) -> Self {
         Error::ReadOnly { path: path.into(), why: why.into(), cause: ReadOnlyCause::Name }
     }
 
-    /// Creates an [`Error::NoChange`].
+    /// Creates an [`Error::NoChange`] for a known change or version, or for no change at all.
     pub fn no_change(why: impl Into<String>) -> Self {
-        Error::NoChange { why: why.into() }
+        Error::NoChange { why: why.into(), is_unknown: false }
+    }
+
+    /// Creates an [`Error::NoChange`] for an unknown or ambiguous id.
+    pub fn unknown_change(why: impl Into<String>) -> Self {
+        Error::NoChange { why: why.into(), is_unknown: true }
     }
 
     /// Creates an [`Error::BadInput`].
@@ -400,7 +415,9 @@ impl Error {
             Error::Changed { .. } => "Read the memory again, then apply the change to the current text.".into(),
             Error::Conflict { .. } => "Undo the newer changes first, or restore an earlier version.".into(),
             Error::AlreadyRejected { .. } => "List the candidates to find those that are open.".into(),
-            Error::NoChange { .. } | Error::AlreadyUndone { .. } => "List the history to find change ids and memory versions.".into(),
+            Error::NoChange { is_unknown: true, .. } => "Use an id from the history, or one that a change returned.".into(),
+            Error::NoChange { .. } => "Nothing was changed.".into(),
+            Error::AlreadyUndone { .. } => "No further action is needed.".into(),
             Error::Repeated { .. } => "No further action is needed; use a new key for another request.".into(),
             Error::Proposed { is_open: true, .. } => {
                 "Do not repeat the change: the memory stays unchanged until a reviewer accepts the proposal.".into()
@@ -415,6 +432,7 @@ impl Error {
             Error::BadPath { problem: NameProblem::Link, .. } => "Use another name, or ask the user to make this change.".into(),
             Error::BadPath { .. } => "Use another name, such as notes/deploy.".into(),
             Error::BadEdit { problem: EditProblem::NotUtf8, .. } => "Append to the memory, or replace all of it.".into(),
+            Error::BadEdit { problem: EditProblem::Expression, .. } => "Correct the regular expression or the replacement.".into(),
             Error::BadEdit { .. } => "Read the memory, then pass text that occurs in it exactly once, or replace all occurrences.".into(),
             Error::BadInput { .. } => "Correct the argument and call again.".into(),
             Error::TooLarge { limit, .. } if *limit == limits::READ_FILE_BYTES => "Ask the user to split the file.".into(),
@@ -422,16 +440,17 @@ impl Error {
             Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
             Error::ReadOnly { why, .. } if names_next_step(why) => "Nothing was changed.".into(),
-            Error::ReadOnly { .. } => "Use a name in a writable mount, or change the mount's settings.".into(),
-            Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
-            Error::Busy { .. } => "Try again in a moment; if the directory stays locked, look for a suspended process.".into(),
-            Error::NotKept { .. } => "List the history to find the versions that are left.".into(),
-            Error::Uncertain { .. } => "Look for this id in the history, and repeat the change only if it is not there.".into(),
-            Error::Unavailable { why, .. } | Error::Corrupt { why, .. } if names_next_step(why) => {
-                "Nothing was changed; tell the user.".into()
+            Error::ReadOnly { cause: ReadOnlyCause::Mount, .. } => {
+                "Use a name in a writable mount, or ask the user to make this one writable.".into()
             }
+            Error::ReadOnly { .. } => "Use another name, or ask the user to allow this one.".into(),
+            Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
+            Error::Busy { .. } => "Try again in a moment; if the memory stays locked, tell the user.".into(),
+            Error::NotKept { .. } => "Only versions that are still in the history can be read or restored.".into(),
+            Error::Uncertain { .. } => "Read the memory again, and repeat the change only if it was not made.".into(),
+            Error::Unavailable { why, .. } if names_next_step(why) => "Nothing was changed; tell the user.".into(),
             Error::Unavailable { .. } => "Nothing was changed; try again later or, if it keeps failing, tell the user.".into(),
-            Error::Corrupt { .. } => "Nothing was changed; tell the user, who can run `memdir doctor`.".into(),
+            Error::Corrupt { .. } => "Nothing was changed; tell the user.".into(),
             Error::Io { source, .. } => match io_action(source) {
                 Some(action) => format!("Nothing was changed; {action}."),
                 None => "Nothing was changed.".into(),
@@ -458,12 +477,14 @@ impl Error {
             Error::NoCandidate { near, .. } if near.is_empty() => "list the candidates with: memdir inbox".into(),
             Error::NoCandidate { near, .. } => did_you_mean("did", near),
             Error::NoChat { .. } => "list the conversations with: memdir chats".into(),
-            Error::Changed { path, found: None, .. } => format!("list its earlier versions with: memdir history {}", path.name()),
-            Error::Changed { path, .. } => format!("read the current version with: memdir read {}", path.name()),
+            Error::Changed { path, found: None, .. } => {
+                format!("list its earlier versions with: memdir history {}", quote_posix(path.name()))
+            }
+            Error::Changed { path, .. } => format!("read the current version with: memdir read {}", quote_posix(path.name())),
             Error::Conflict { path, .. } => {
                 format!(
                     "undo the newer changes first, or restore a version; list changes and versions with: memdir history {}",
-                    path.name()
+                    quote_posix(path.name())
                 )
             }
             Error::AlreadyRejected { .. } => "list the open candidates with: memdir inbox".into(),
@@ -485,6 +506,8 @@ impl Error {
             Error::BadPath { .. } => "use another name, such as notes/deploy".into(),
             Error::BadEdit { problem: EditProblem::SeveralMatches, .. } => "to replace all occurrences, add --all".into(),
             Error::BadEdit { problem: EditProblem::NotUtf8, .. } => "use `memdir write` with --append or --replace instead".into(),
+            // The message already says what to correct.
+            Error::BadEdit { problem: EditProblem::Expression, .. } => String::new(),
             Error::BadEdit { .. } => "print the memory with: memdir read NAME".into(),
             // The message already says what is accepted.
             Error::BadInput { .. } => String::new(),
@@ -500,7 +523,7 @@ impl Error {
             Error::ReadOnly { cause: ReadOnlyCause::Name, .. } => "use another name".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
-            Error::Uncertain { .. } => "look for this id with: memdir history; repeat the change only if it is not there".into(),
+            Error::Uncertain { .. } => "read the memory again, and repeat the change only if it was not made".into(),
             Error::Corrupt { why, .. } if names_next_step(why) => "nothing was changed".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {

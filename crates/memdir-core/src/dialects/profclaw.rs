@@ -33,8 +33,10 @@ const QUERY: Param = search::QUERY.describe("what you need to know");
 const SOURCE: Param = Param::typed_choice("source", search::SOURCES).aliases(&["sources"]).default_text("all");
 const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as returned by memory_search");
 const LINES: Param = Param::text("lines").aliases(get::LINES_ALIASES).describe("range such as 42-56, or with `from` the number of lines");
-const FROM: Param =
-    Param::integer("from", 1, get::MAX_LINE).aliases(get::FROM_ALIASES).shown_range(ShownRange::Min).describe("first line to read");
+const FROM: Param = Param::integer("from", 1, get::MAX_LINE)
+    .aliases(get::FROM_ALIASES)
+    .shown_range(ShownRange::Min)
+    .describe("first line to read; without `lines`, 20 lines are read");
 
 const TOOLS: [Tool; 3] = [
     Tool {
@@ -126,8 +128,9 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     if request.source.is_none()
         && let Some(why) = caller.memdir.why_no_chats()
     {
-        // `all` includes chats, so the answer says that it does not.
-        out["note"] = json!(format!("past chats were not searched: {why}"));
+        // `all` includes chats, so the answer says that it does not. Any other reason is a sentence about the search.
+        let is_off = caller.memdir.are_chats_off();
+        out["note"] = if is_off { json!(format!("past chats were not searched: {why}")) } else { json!(why) };
     }
     json_result(out)
 }

@@ -167,7 +167,7 @@ fn apply_dated(
     for (prefix, mut changes) in by_mount {
         let Some(entrypoint) = open_entrypoint(view, books, &prefix)? else {
             let name = mounts::entrypoint_path(&prefix)?;
-            out.notes.push(format!("{name} is not valid UTF-8, so it was not updated; convert it to UTF-8, then run: memdir check --fix"));
+            out.notes.push(format!("{name} is not valid UTF-8, so it was not updated; convert it to UTF-8, then add the missing lines"));
             continue;
         };
         for change in &mut changes {
@@ -400,7 +400,8 @@ impl EntrypointCache {
 pub(crate) fn narrowed_mount_note<'a>(view: &dyn View, mut paths: impl Iterator<Item = &'a MemoryPath>) -> Option<String> {
     let is_part = paths.any(|path| mounts::mount_of(view, path).is_some_and(|mount| !mount.part.is_empty()));
     is_part.then(|| {
-        "only part of the mount is accessible: the entrypoint and references in other parts were not updated; to find outdated ones, run `memdir check` without --only".into()
+        "only part of the mount is accessible: the entrypoint and references in other parts were not updated, so they may be outdated"
+            .into()
     })
 }
 

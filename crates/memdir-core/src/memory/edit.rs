@@ -165,7 +165,7 @@ fn nearest_line(text: &str, needle: &str) -> Option<(usize, String)> {
 
 fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> {
     if source.is_empty() {
-        return Err(Error::bad_edit("the regular expression is empty; use one that matches the text to replace"));
+        return Err(Error::bad_expression("the regular expression is empty; use one that matches the text to replace"));
     }
     steps::count(text.len());
     let mut search = pattern::PatternSearch::new(source, text)?;
@@ -176,10 +176,10 @@ fn find_regex(text: &str, source: &str, with: &str) -> Result<Vec<Replacement>> 
         let whole = groups.get(0).ok_or_else(|| Error::bad_edit("the regular expression matches nothing in the memory"))?;
         let (start, end) = (whole.start(), whole.end());
         if start == end && search.matches_empty()? {
-            return Err(Error::bad_edit("the regular expression matches the empty string; make it match at least one character"));
+            return Err(Error::bad_expression("the regular expression matches the empty string; make it match at least one character"));
         }
         if text[start..end].contains('\n') && search.matches_again_inside(start, end)? {
-            return Err(Error::bad_edit(format!(
+            return Err(Error::bad_expression(format!(
                 "the match that begins on line {} is ambiguous: the regular expression matches again inside it; make it more specific, for example with `.*?` instead of `.*`",
                 line_at(text, start)
             )));
@@ -217,7 +217,7 @@ fn fill_groups(with: &str, groups: &fancy_regex::Captures<'_, str>) -> Result<St
                     1 => "only 1 group".to_owned(),
                     count => format!("only {count} groups"),
                 };
-                Error::bad_edit(format!("the replacement refers to group $!{number}, but the regular expression has {has}"))
+                Error::bad_expression(format!("the replacement refers to group $!{number}, but the regular expression has {has}"))
             })?;
             out.push_str(groups.get(group).map_or("", |group| group.as_str()));
         }

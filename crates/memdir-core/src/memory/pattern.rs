@@ -50,7 +50,7 @@ impl<'t> PatternSearch<'t> {
         let rest = self.text.len() - self.at;
         self.looked_at += rest as u64;
         if self.looked_at > LOOKED_AT {
-            return Err(Error::bad_edit(format!(
+            return Err(Error::bad_expression(format!(
                 "the regular expression matches at least {} times in a text of {}, which takes too long; make it more specific",
                 self.matches,
                 human_bytes(self.text.len() as u64)
@@ -90,7 +90,7 @@ impl<'t> PatternSearch<'t> {
             let why = format!(
                 "the regular expression needs backtracking, for example for look-around or a backreference, and matches more than {HARD_MATCHES} times; make it more specific"
             );
-            return Err(Error::bad_edit(why));
+            return Err(Error::bad_expression(why));
         }
         let steps = (limits::REGEX_STEPS >> self.matches.ilog2()).max(MIN_STEPS);
         if self.matches.is_power_of_two() && steps > MIN_STEPS {
@@ -114,7 +114,7 @@ fn build(pattern: &str, steps: usize) -> Result<Regex, Box<fancy_regex::Error>> 
 fn too_hard(_: fancy_regex::Error) -> Error {
     let why =
         "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as `(a+)+`";
-    Error::bad_edit(why)
+    Error::bad_expression(why)
 }
 
 /// Translates a Python pattern to the syntax of the engine.

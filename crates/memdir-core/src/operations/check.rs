@@ -18,7 +18,7 @@ use crate::{
     memory::Memory,
     operations::{context::Context, cues, read, repair},
     project::Project,
-    store::{ChangeId, Store, Stored, mounts},
+    store::{Access, ChangeId, Store, Stored, mounts},
 };
 use files::{Space, between_files, file_findings};
 use serde::Serialize;
@@ -198,10 +198,13 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         add(None, CheckRule::Unreadable, why.clone());
         return Ok(());
     }
+    // The entrypoint of a read-only mount is never repaired.
+    let is_writable = store.mounts().iter().any(|mount| mount.prefix == repaired.prefix && mount.access == Access::ReadWrite);
     for dead in &repaired.dead {
         let (line, next) = match dead.place {
             LinePlace::Hand(line) => (Some(line), ""),
-            LinePlace::Section | LinePlace::Page(_) => (None, "; remove the line with: memdir check --fix"),
+            LinePlace::Section | LinePlace::Page(_) if is_writable => (None, "; remove the line with: memdir check --fix"),
+            LinePlace::Section | LinePlace::Page(_) => (None, ""),
         };
         add(line, CheckRule::DeadLine, format!("links to {}, which does not exist{next}", dead.path));
     }
@@ -228,9 +231,9 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
             out.changes.push(change.clone());
         }
         None => {
-            out.findings.extend(repaired.missing.iter().map(|path| {
-                finding(path.as_str(), None, CheckRule::Unlisted, "not listed in the entrypoint; add it with: memdir check --fix")
-            }));
+            let next = if is_writable { "; add it with: memdir check --fix" } else { "" };
+            let unlisted = format!("not listed in the entrypoint{next}");
+            out.findings.extend(repaired.missing.iter().map(|path| finding(path.as_str(), None, CheckRule::Unlisted, unlisted.as_str())));
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use crate::{
     base::{
         error::{Error, Result},
         path::MemoryPath,
+        shell::quote_posix,
     },
     entrypoint::upkeep,
     memory::Memory,
@@ -134,7 +135,8 @@ fn change_rule(
         Ok(Some(Memory::parse(text).0.with_yaml("when", Some(&parsed.to_yaml())).into_bytes()))
     })?;
     if parsed.strength.is_some_and(|strength| strength > Strength::Hold) {
-        decided.notes.push(format!("the rule does not ask or deny until you accept it with: memdir rules accept {}", decided.memory));
+        let memory = quote_posix(&decided.memory);
+        decided.notes.push(format!("the rule does not ask or deny until you accept it with: memdir rules accept {memory}"));
     }
     Ok(decided)
 }

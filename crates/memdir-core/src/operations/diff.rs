@@ -77,8 +77,8 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
     versions.dedup();
     match versions.as_slice() {
         [version] => Ok(*version),
-        [] => Err(Error::no_change(format!("version {text:?} of memory {:?} not found", path.name()))),
-        several => Err(Error::no_change(format!(
+        [] => Err(Error::unknown_change(format!("version {text:?} of memory {:?} not found", path.name()))),
+        several => Err(Error::unknown_change(format!(
             "version {text:?} of memory {:?} is ambiguous: {} versions match; use more characters",
             path.name(),
             several.len()

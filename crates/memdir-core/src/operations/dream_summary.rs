@@ -50,7 +50,7 @@ impl DreamSummary {
             format!("logs distilled through: {}", self.logs_through.map_or("none".to_owned(), |day| day.to_string())),
             format!("last dream applied: {}{applied}", ago(self.last_applied)),
             format!("last plan: {}; plans waiting to be applied: {}", ago(self.last_plan), self.open_plans),
-            format!("next due: {}", self.due_after(self.hours_passed)),
+            format!("next distillation due: {}", self.due_after(self.hours_passed)),
             format!("automatic plans: {}", if self.auto { "on" } else { "off" }),
         ]
     }

@@ -114,14 +114,14 @@ fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize
 /// Returns the only change whose id starts with `id`.
 pub fn find_change(store: &dyn Store, id: &str) -> Result<Change> {
     if id.len() < 3 {
-        let why = format!("{id:?} is too short; use at least three characters of an id from `memdir history`");
+        let why = format!("{id:?} is too short; use at least three characters of the id of a change");
         return Err(Error::bad_input("change", why));
     }
     let filter = ChangeFilter { id: Some(id.to_ascii_lowercase()), ..ChangeFilter::default() };
     let mut found = store.changes(&filter)?;
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(Error::no_change(format!("change {id:?} not found"))),
-        n => Err(Error::no_change(format!("change id {id:?} is ambiguous: {n} changes match; use more characters"))),
+        0 => Err(Error::unknown_change(format!("change {id:?} not found"))),
+        n => Err(Error::unknown_change(format!("change id {id:?} is ambiguous: {n} changes match; use more characters"))),
     }
 }

@@ -1,5 +1,5 @@
 //! The ledger: counts how often each memory is listed, injected, searched, read and cited, and whether rules are followed. It holds
-//! numbers and names, never text, and stays in memdir's home. One file per mount, to which lines are appended under a lock; a
+//! names, counts and times, never text, and stays in memdir's home. One file per mount, to which lines are appended under a lock; a
 //! compaction replaces them with their sums, in one step. Nothing that ranks or recalls reads it.
 
 mod candidates;

@@ -152,7 +152,7 @@ pub(crate) fn memory_time(memory: &Memory, stored: &Stored) -> jiff::Timestamp {
 /// Adds a problem if the memory has no entrypoint line.
 fn with_line_problem(store: &dyn Store, context: &Context, mut reading: Reading) -> Reading {
     if let Some(false) = upkeep::has_line(store, &context.entrypoint_cache, &reading.path) {
-        reading.problems.push(Problem::whole("not listed in the entrypoint; add it with: memdir entrypoint --repair"));
+        reading.problems.push(Problem::whole("not listed in the entrypoint"));
     }
     reading
 }

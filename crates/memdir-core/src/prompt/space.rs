@@ -145,6 +145,10 @@ struct Selected<'a> {
     agent: Option<PromptAgent<'a>>,
 }
 
+/// Why there is no prompt for a team: the space has no team memory, or only parts of it are selected.
+const NO_TEAM: &str = "this space has no team memory; create one with: memdir init --team";
+const TEAM_NOT_SELECTED: &str = "the selected part of the memory does not include a team memory; add team to --only, or omit --only";
+
 impl<'a> Selected<'a> {
     fn new(store: &dyn Store, context: &Context, request: &PromptRequest<'a>) -> Result<Self> {
         let team = team(store, context, request);
@@ -163,7 +167,8 @@ impl<'a> Selected<'a> {
             _ => main_prefix(store).to_owned(),
         };
         if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
-            return Err(Error::bad_input("mode", "this space has no team memory; create one with: memdir init --team"));
+            let is_narrowed = mount(store, "").is_none() || parts(store).any(|mount| !mount.part.is_empty());
+            return Err(Error::bad_input("mode", if is_narrowed { TEAM_NOT_SELECTED } else { NO_TEAM }));
         }
         if mode == ModeName::Log && !log_is_open(store, context) {
             return Err(Error::bad_input("mode", "the log of this space is read-only"));

@@ -47,6 +47,14 @@ pub struct Query {
     pub lines: usize,
 }
 
+/// What the lines of a hit must contain or must not contain, as it is written in a query.
+pub(super) enum Condition<'t> {
+    /// A phrase, without its quotes.
+    Phrase(&'t str),
+    /// An excluded word, with its minus sign.
+    Without(&'t str),
+}
+
 impl Query {
     /// Parses a query. Any text is valid.
     pub fn parse(text: &str, analyser: &mut Analyser) -> Query {
@@ -78,6 +86,22 @@ impl Query {
         }
         query.look_up(analyser);
         query
+    }
+
+    /// The phrases and excluded words of its text, as they are written, if they filter the hits.
+    pub(super) fn conditions<'t>(&self, text: &'t str, analyser: &mut Analyser) -> Vec<Condition<'t>> {
+        // A pasted text has none.
+        if self.phrases.is_empty() && self.without.is_empty() {
+            return Vec::new();
+        }
+        let condition = |token: Token<'t>| match token {
+            Token::Phrase(phrase) => (!self.phrases.is_empty() && !fold_phrase(phrase).is_empty()).then_some(Condition::Phrase(phrase)),
+            Token::Plain(word) => {
+                let mut alone = Query::default();
+                (alone.operator(word, analyser) && !alone.without.is_empty()).then_some(Condition::Without(word))
+            }
+        };
+        tokens(text).into_iter().filter_map(condition).collect()
     }
 
     /// Whether it has neither words nor codes.

@@ -1,6 +1,12 @@
 //! Why a memory is not among the hits of a search, and what would change that.
 
-use super::{Answer, Hit, Search, analysis::Analyser, indexing::is_searched, query::Query, ranking};
+use super::{
+    Answer, Hit, Search,
+    analysis::Analyser,
+    indexing::is_searched,
+    query::{Condition, Query},
+    ranking,
+};
 use crate::{
     base::{error::Result, limits, path::MemoryPath},
     memory::validity::Outdated,
@@ -150,9 +156,11 @@ pub(super) fn why_not(
     }
     // It is not a candidate among all memories. Alone it may be one, or a filter excludes it.
     let under = Some(path.as_str().to_owned());
-    let alone = run(&Search { query: query.text.clone(), under, kind: None, source: None, since: None, all_projects: true, ..open })?;
-    let Some(hit) = alone.hits.first() else { return Ok(WhyNot::Unrelated) };
-    if let Some(by) = excluding_filter(search, &query, &path, hit) {
+    let alone = Search { query: query.text.clone(), under, kind: None, source: None, since: None, all_projects: true, ..open };
+    let answer = run(&alone)?;
+    let Some(hit) = answer.hits.first() else { return Ok(WhyNot::Unrelated) };
+    let is_found = |search: &Search| -> Result<bool> { Ok(!run(search)?.hits.is_empty()) };
+    if let Some(by) = excluding_filter(search, &query, &path, hit, &alone, &is_found)? {
         return Ok(WhyNot::Filtered { by });
     }
     let min_score = search.min_score.max(ranking::MIN_SCORE);
@@ -162,6 +170,10 @@ pub(super) fn why_not(
         let folder = if prefix.is_empty() { ARCHIVE_FOLDER.to_owned() } else { format!("{prefix}/{ARCHIVE_FOLDER}") };
         return Ok(WhyNot::OnRequest { what: "an archived memory".into(), with: format!("path:{folder}/") });
     }
+    let conditions = query.conditions(&search.query, &mut analyser.lock().unwrap_or_else(PoisonError::into_inner));
+    if let Some(by) = excluding_condition(&search.query, &conditions, &alone, &is_found)? {
+        return Ok(WhyNot::Filtered { by });
+    }
     // Alone, it is not replaced by its successor, which is not under its name.
     if hit.outdated == Some(Outdated::Superseded) && hit.score >= min_score {
         return Ok(WhyNot::Superseded);
@@ -169,22 +181,54 @@ pub(super) fn why_not(
     Ok(WhyNot::TooWeak { lines: hit.lines.clone(), score: hit.score, min_score, unshared: unshared(&hit.text) })
 }
 
-/// The filter of a search that excludes a memory.
-fn excluding_filter(search: &Search, query: &Query, path: &MemoryPath, hit: &Hit) -> Option<String> {
-    if let Some(under) = search.under.as_ref().or(query.under.as_ref()).filter(|under| !path.is_under(under)) {
-        return Some(format!("The filter path:{under}"));
+/// The filter of a search that excludes a memory, which `alone` finds without filters.
+fn excluding_filter(
+    search: &Search,
+    query: &Query,
+    path: &MemoryPath,
+    hit: &Hit,
+    alone: &Search,
+    is_found: &dyn Fn(&Search) -> Result<bool>,
+) -> Result<Option<String>> {
+    let mut under = search.under.iter().chain(&query.under);
+    if let Some(under) = under.find(|under| !path.is_under(under)) {
+        return Ok(Some(format!("The filter path:{under}")));
     }
     if let Some(wanted) = search.source.or(query.source).filter(|wanted| *wanted != hit.source) {
-        return Some(format!("The filter source:{}", format!("{wanted:?}").to_lowercase()));
+        return Ok(Some(format!("The filter source:{}", format!("{wanted:?}").to_lowercase())));
     }
     if let Some(kind) = search.kind.or(query.kind).filter(|kind| hit.kind != Some(*kind)) {
-        return Some(format!("The filter type:{kind}"));
+        return Ok(Some(format!("The filter type:{kind}")));
     }
-    if hit.source == Source::Chat && !search.all_projects {
-        return Some(PROJECT_FILTER.into());
+    if hit.source == Source::Chat && !search.all_projects && !is_found(&Search { all_projects: false, ..alone.clone() })? {
+        return Ok(Some(PROJECT_FILTER.into()));
     }
-    if search.since.is_some() {
-        return Some("The date filter (--since)".into());
+    if search.since.is_some() && !is_found(&Search { since: search.since, ..alone.clone() })? {
+        return Ok(Some("The date filter (--since)".into()));
     }
-    (!query.without.is_empty() || !query.phrases.is_empty()).then(|| "An exact phrase or an excluded word in the query".to_owned())
+    Ok(None)
+}
+
+/// The phrase or excluded word of a query that excludes a memory, which `alone` finds without them.
+fn excluding_condition(
+    query: &str,
+    conditions: &[Condition<'_>],
+    alone: &Search,
+    is_found: &dyn Fn(&Search) -> Result<bool>,
+) -> Result<Option<String>> {
+    let is_found = |query: String| is_found(&Search { query, ..alone.clone() });
+    for condition in conditions {
+        // Beside other words, a phrase may be a title in a sentence, which does not filter.
+        let (only, by) = match condition {
+            Condition::Phrase(phrase) if phrase.contains('"') => (format!("“{phrase}”"), format!("The phrase “{phrase}”")),
+            Condition::Phrase(phrase) => (format!("\"{phrase}\""), format!("The phrase \"{phrase}\"")),
+            Condition::Without(word) => (format!("{} {word}", alone.query), format!("The excluded word {word}")),
+        };
+        if !is_found(only)? {
+            return Ok(Some(by));
+        }
+    }
+    // Some lines fulfil each of them, but no lines fulfil all of them.
+    let is_excluded = conditions.len() > 1 && !is_found(query.to_owned())?;
+    Ok(is_excluded.then(|| "The combination of phrases and excluded words".into()))
 }

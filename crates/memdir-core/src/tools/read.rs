@@ -16,7 +16,7 @@ use crate::{
         read::{self, Read, Reading},
     },
     secrets,
-    store::{MountInfo, Source, mounts},
+    store::{Access, MountInfo, Source, mounts},
 };
 use serde_json::{Value, json};
 use std::{
@@ -235,7 +235,8 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
         entrypoints.push(listed);
     }
     let names: Vec<String> = names.iter().map(|name| secrets::redact(name).into_owned()).collect();
-    let (list, key, value) = listing(&names, total);
+    let is_writable = memdir.store().mounts().iter().any(|mount| mount.access == Access::ReadWrite && mount.source == Source::Memory);
+    let (list, key, value) = listing(&names, total, is_writable);
     let brackets = HeaderBrackets::for_texts(entrypoints.iter().map(|listed| listed.content.as_str()));
     let mut text = brackets.note();
     for listed in &entrypoints {
@@ -263,9 +264,10 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
 
 /// The number of memories and the names that no entrypoint lists, or their number by topic if there are too many: as text, and as a
 /// structured field.
-fn listing(names: &[String], total: usize) -> (String, &'static str, Value) {
+fn listing(names: &[String], total: usize, is_writable: bool) -> (String, &'static str, Value) {
     if total == 0 {
-        return ("No memories yet; save the first with memory_write.".into(), "names", json!([]));
+        let text = if is_writable { "No memories yet; save the first with memory_write." } else { "No memories yet." };
+        return (text.into(), "names", json!([]));
     }
     let count = format!("{total} {}", if total == 1 { "memory" } else { "memories" });
     let listed = total - names.len();

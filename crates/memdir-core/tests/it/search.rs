@@ -318,6 +318,12 @@ fn why_not_names_the_obstacle() {
     space.put("archive/otter.md", "The otter keeps its favourite pebble in a pocket.\n");
     let archived = WhyNot::OnRequest { what: "an archived memory".into(), with: "path:archive/".into() };
     assert_eq!(why("otter favourite pebble pocket", "archive/otter", same), archived);
+    // A condition that the memory fulfils is not the obstacle.
+    assert_eq!(why("otter favourite pebble pocket -walrus", "archive/otter", same), archived);
+    let filtered = |by: &str| WhyNot::Filtered { by: by.into() };
+    assert_eq!(why("\"ship friday\"", "deploy", same), filtered("The phrase \"ship friday\""));
+    space.put("beaver.md", "The beaver dam blocks the staging canal.\n");
+    assert_eq!(why("beaver canal -walrus -staging", "beaver", same), filtered("The excluded word -staging"));
 }
 
 #[test]

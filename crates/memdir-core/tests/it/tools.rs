@@ -5,13 +5,14 @@ mod served;
 
 use crate::support::{self, nothing};
 use memdir_core::{
-    List,
+    Access, Actor, FileStore, List, Memdir, Mount,
     internal::{
         dialects::DIALECTS,
         tools::{Tool, native as native_tools},
     },
 };
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 #[test]
 fn the_overview_of_nothing_says_how_to_begin() {
@@ -19,6 +20,12 @@ fn the_overview_of_nothing_says_how_to_begin() {
     let result = desk.call("memory_read", nothing());
     assert_eq!(result.text, "No memories yet; save the first with memory_write.");
     assert_eq!(result.structured.unwrap(), json!({ "entrypoints": [], "total": 0, "names": [] }));
+    // A caller who may only read has no tool to save one with.
+    let mut desk = support::native();
+    let mount = Mount { access: Access::ReadOnly, ..Mount::new("", &desk.root, desk.top.path().join("journal")) };
+    let store = FileStore::open(&[mount]).unwrap();
+    desk.caller.memdir = Memdir::new(Arc::new(store), Actor { name: "ada".into(), session: None });
+    assert_eq!(desk.text("memory_read", nothing()), "No memories yet.");
 }
 
 #[test]
@@ -239,8 +246,8 @@ fn statistics_tell_when_the_index_last_changed_and_which_vectors_exist() {
     let searcher = Searcher::new(&*store, Some(embedder.clone()), clock.clone(), |info| {
         Arc::new(memdir_index::TantivyIndex::for_mount(&top.path().join("cache"), &info.root, &info.rules, identity.clone()))
     });
-    let actor = memdir_core::Actor { name: "tester".into(), session: None };
-    let memdir = memdir_core::Memdir::with_clock(store, actor, clock.clone()).with_searcher(searcher);
+    let actor = Actor { name: "tester".into(), session: None };
+    let memdir = Memdir::with_clock(store, actor, clock.clone()).with_searcher(searcher);
     let caller = memdir_core::internal::tools::ToolContext { memdir, session: false, root: root.clone() };
     let profclaw = (DIALECTS.iter().find(|dialect| dialect.name == "profclaw").unwrap().tools)();
     let stats = |tools: &[Tool], keys: [&str; 2]| {

@@ -192,6 +192,10 @@ fn a_tenant_moves_to_another_database() {
     assert_eq!(error, "tenant \"acme\" already exists; import under another name, or remove the existing tenant first");
     let cut = import(other.database(), "moved", &lines[..lines.len() - 1]).unwrap_err().to_string();
     assert_eq!(cut, "tenant export: it is truncated: the last line is missing; export the tenant again");
+    let mut damaged = lines.clone();
+    damaged[2].truncate(9);
+    let damaged = import(other.database(), "moved", &damaged).unwrap_err().to_string();
+    assert!(damaged.starts_with("tenant export: line 3, column 9: EOF while parsing"), "{damaged}");
     assert!(!other.database().has_tenant("moved").unwrap(), "a failed import leaves nothing");
     import(other.database(), "moved", &lines).unwrap();
     let moved = PostgresStore::open(other.database(), "moved", &[NamespaceMount::new("", "people/ada")]).unwrap();

@@ -284,7 +284,7 @@ impl OpenServices {
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
             if self.spaces.len() >= MAX_OPEN_SPACES && !self.close_oldest_of_most() {
-                let why = format!("too many callers at the same time: the maximum is {MAX_OPEN_SPACES}; try again later");
+                let why = format!("too many memory spaces in use: the maximum is {MAX_OPEN_SPACES} for all callers; try again later");
                 return Err(retry_later(StatusCode::SERVICE_UNAVAILABLE, &why));
             }
         }

@@ -61,10 +61,14 @@ impl HttpOptions {
         let requires_token =
             self.token.is_some() || self.oauth.is_some() || self.callers.as_ref().is_some_and(|callers| callers.requires_token());
         if !requires_token && self.pages {
-            return Err(ServeError::Unsafe("--page requires a token, so that people see only their own memories".into()));
+            let why = "--page requires a token: without one, anyone who can reach this address could access the memories";
+            return Err(ServeError::Unsafe(why.into()));
         }
         if !requires_token && !self.address.ip().is_loopback() {
-            let why = format!("{} is reachable from other machines and requires a token; set one, or listen on 127.0.0.1", self.address);
+            let why = format!(
+                "{} is reachable from other machines and requires a token; to serve only this machine, listen on 127.0.0.1",
+                self.address
+            );
             return Err(ServeError::Unsafe(why));
         }
         Ok(())
@@ -80,9 +84,7 @@ impl BearerToken {
     pub fn parse(text: &str) -> Result<Self, ServeError> {
         let text = text.trim();
         if text.len() < 16 || text.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
-            return Err(ServeError::Unsafe(
-                "a token must be at least 16 printable ASCII characters, without spaces; create one with: openssl rand -hex 32".into(),
-            ));
+            return Err(ServeError::Token);
         }
         Ok(BearerToken(text.to_owned()))
     }

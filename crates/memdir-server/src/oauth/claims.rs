@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// Seconds by which the clocks of this machine and the provider may differ.
 const LEEWAY_SECS: i64 = 30;
-/// Maximum number of groups, roles and projects of a token, each.
+/// Maximum number of groups and of projects of a token.
 const MAX_NAMES: usize = 1_000;
 
 /// The claims that say who a caller is. A name with dots is also looked up as a path: `realm_access.roles`.
@@ -20,13 +20,11 @@ pub struct ClaimNames {
     pub projects: Option<String>,
     /// The tenant.
     pub tenant: Option<String>,
-    /// The roles.
-    pub roles: Option<String>,
 }
 
 impl Default for ClaimNames {
     fn default() -> Self {
-        ClaimNames { person: "sub".into(), groups: "groups".into(), projects: None, tenant: None, roles: None }
+        ClaimNames { person: "sub".into(), groups: "groups".into(), projects: None, tenant: None }
     }
 }
 
@@ -41,8 +39,6 @@ pub struct VerifiedIdentity {
     pub groups: Vec<String>,
     /// Ids of projects that the token names itself.
     pub projects: Vec<String>,
-    /// The person's roles.
-    pub roles: Vec<String>,
     /// Whether the token permits reading only.
     pub read_only: bool,
 }
@@ -83,13 +79,11 @@ pub(super) fn verified(options: &OAuthOptions, claims: &Map<String, Value>, now:
     if !has(&options.read_scope) && !has(&options.write_scope) {
         return Err(TokenRefusal::Scope { read: options.read_scope.clone(), write: options.write_scope.clone() });
     }
-    let names = |claim: &Option<String>| claim.as_deref().map(|claim| list(find(claims, claim))).unwrap_or_default();
     let identity = VerifiedIdentity {
         person: person(options, claims)?,
         tenant: tenant(options, claims)?,
         groups: list(find(claims, &options.claims.groups)),
-        projects: names(&options.claims.projects),
-        roles: names(&options.claims.roles),
+        projects: options.claims.projects.as_deref().map(|claim| list(find(claims, claim))).unwrap_or_default(),
         read_only: !has(&options.write_scope),
     };
     let expires = Timestamp::from_second(expires.saturating_add(LEEWAY_SECS)).unwrap_or(Timestamp::MAX);

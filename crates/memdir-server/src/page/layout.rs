@@ -218,7 +218,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
             p.error role="alert" { (first) }
         }
         @if !rest.is_empty() { (super::lines::diff(rest)) }
-        p { (error_hint(error)) }
+        p { (error_hint(context, error)) }
         @if !near.is_empty() {
             h2 { "Similar names" }
             ul { @for name in near { li { (memory_link(context, name)) } } }
@@ -245,19 +245,30 @@ pub(super) fn no_session(status: StatusCode, base: Option<&str>) -> Response {
     html_response(status, document("No session · memdir", &head, &body).into_string())
 }
 
-/// The hint for an error. Where there is a page for the next step, it names that page instead of a command.
-pub(super) fn error_hint(error: &Error) -> String {
+/// The hint for an error. Where there is a page for the next step, it names that page instead of a command. A person on a server's pages
+/// has neither its command line nor its settings.
+pub(super) fn error_hint(context: &ViewContext<'_>, error: &Error) -> String {
+    let command_hint = error.command_hint();
+    let is_remote = context.space.machine.is_none() && !command_hint.is_empty();
     let hint = match error {
         Error::Exists { .. } => "use another name, or edit that memory",
         Error::NotFound { near, .. } if near.is_empty() => "find the memory under Memories, or search for it",
         Error::NoChat { .. } => "find the conversation under Chats",
+        Error::NoCandidate { near, .. } if near.is_empty() => "find the candidate under Inbox",
+        Error::AlreadyRejected { .. } => "find the open candidates under Inbox",
         Error::NoProposal { .. } => "find the proposal under Review",
+        Error::Review { .. } => "nothing was changed; find the open proposals under Review",
         Error::NoChange { .. } | Error::AlreadyUndone { .. } | Error::NotKept { .. } => "find changes and versions under Timeline",
         Error::Changed { found: None, .. } => "find its earlier versions under Timeline",
         Error::Changed { .. } => "open the memory again to see its current version, then repeat the change",
         Error::Conflict { .. } => "undo the newer changes first, or restore a version from the history of the memory",
         Error::QuotaExceeded { .. } => "delete memories, or ask an administrator to raise the quota",
-        _ => return error.command_hint(),
+        Error::ReadOnly { .. } if is_remote => "use another name, or ask an administrator for access",
+        Error::Busy { .. } if is_remote => "try again in a moment",
+        Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } if is_remote => {
+            "nothing was changed; if this happens again, tell the server's operator"
+        }
+        _ => return command_hint,
     };
     hint.to_owned()
 }

@@ -21,8 +21,9 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
 /// What `-` means, in every command.
 pub(crate) const STDIN: &str = "\
 Standard input:
-  A text or file given as `-` is read from standard input, at most once per command. The final
-  newline of a text is removed, except for TEXT in `memdir write`; files are read unchanged.";
+  A text given as `-` is read from standard input, and so is a file where the help of the command
+  says so, at most once per command. The final newline of a text is removed, except for TEXT in
+  `memdir write`; files are read unchanged.";
 
 /// The last lines of `memdir --help`.
 pub(crate) const EXAMPLES: &str = "  memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.'

@@ -14,6 +14,7 @@ use crate::{
     output::{CommandOutput, Printer},
     serve::{connect, database_failure, database_settings},
 };
+use memdir_core::internal::base::shell::quote_posix;
 use memdir_postgres::{Database, GroupRow, MemberRole, PersonAccess, ProjectRow, TokenRow};
 use serde::Serialize;
 use std::{collections::BTreeMap, io};
@@ -114,7 +115,8 @@ impl Managed {
     /// The error for a name that does not exist yet, with the command that adds it.
     fn must_add(&self, kind: &str, name: &str) -> Failure {
         let group = if kind == "project" { " --group GROUP" } else { "" };
-        not_found(kind, name, format!("add the {kind} with: memdir admin {kind} add {name}{group} --tenant {}", self.tenant))
+        let add = format!("memdir admin {kind} add {}{group} --tenant {}", quote_posix(name), quote_posix(&self.tenant));
+        not_found(kind, name, format!("add the {kind} with: {add}"))
     }
 
     /// Reports that something was removed, or fails if it did not exist.
@@ -128,7 +130,7 @@ impl Managed {
     /// The error for a name that does not exist, with the command that lists the names.
     fn unknown(&self, kind: &str, name: &str) -> Failure {
         let all = if kind == "person" { "people".to_owned() } else { format!("{kind}s") };
-        not_found(kind, name, format!("list the {all} with: memdir admin {kind} list --tenant {}", self.tenant))
+        not_found(kind, name, format!("list the {all} with: memdir admin {kind} list --tenant {}", quote_posix(&self.tenant)))
     }
 }
 
@@ -196,8 +198,9 @@ fn group(what: &AdminGroup, managed: &Managed) -> Result<CommandOutput, Failure>
             if let Some(GroupRow { projects, .. }) = database.groups(tenant)?.into_iter().find(has_projects) {
                 let message = format!("group {group:?} has projects: {}", projects.join(", "));
                 let hint = format!(
-                    "remove or move the projects first, for example: memdir admin project remove {} --tenant {tenant}",
-                    projects[0]
+                    "remove or move the projects first, for example: memdir admin project remove {} --tenant {}",
+                    quote_posix(&projects[0]),
+                    quote_posix(tenant)
                 );
                 return Err(Failure::Negative { code: "conflict", message, hint });
             }
@@ -218,7 +221,7 @@ fn remove_members(group: &str, people: &[String], managed: &Managed) -> Result<C
     };
     // Before anything is removed.
     if let Some(person) = people.iter().find(|person| !row.members.contains_key(*person)) {
-        let hint = format!("list the members with: memdir admin group list --tenant {tenant}");
+        let hint = format!("list the members with: memdir admin group list --tenant {}", quote_posix(tenant));
         return Err(not_found(&format!("group {group:?}: member"), person, hint));
     }
     for person in people {
@@ -293,7 +296,7 @@ fn token(what: &AdminToken, managed: &Managed, agent: Option<&str>) -> Result<Co
             Ok(CommandOutput::new(AddedToken { row, tenant: tenant.clone(), token }, |added, printer| {
                 printer.line(&added.token)?;
                 let (person, id, tenant) = (&added.row.person, &added.row.id, &added.tenant);
-                let revoke = format!("memdir admin token remove {id} --tenant {tenant}");
+                let revoke = format!("memdir admin token remove {id} --tenant {}", quote_posix(tenant));
                 printer.note(format!("{person}'s token is printed only once; revoke it with: {revoke}"));
                 Ok(())
             }))

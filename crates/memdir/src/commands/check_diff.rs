@@ -7,19 +7,15 @@ use crate::{
     git::Git,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{CheckDiff, DiffChecked, internal::operations::check_diff::parse_diff};
+use memdir_core::{CheckDiff, DiffChecked, Problem, internal::operations::check_diff::parse_diff};
 use std::io;
 
 /// The maximum number of rows in a comment on a pull request.
 const MAX_ROWS: usize = 50;
 
 pub(crate) fn run(args: &Typed, range: &str, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
-    let no_repository = || Failure::Usage {
-        message: "--diff requires the project's git repository".to_owned(),
-        hint: "run the command in a clone of the repository: cd CLONE && memdir check --diff BASE..HEAD".to_owned(),
-    };
-    let (settings, scope) = space.origin.ok_or_else(no_repository)?;
-    let git = Git::open(&scope.project).ok_or_else(no_repository)?;
+    let (settings, scope) = space.origin.ok_or_else(|| no_repository(None))?;
+    let git = Git::open(&scope.project).ok_or_else(|| no_repository(scope.project.problems.first()))?;
     let request = CheckDiff { files: parse_diff(&git.diff(range)?), checkout: Some(git.checkout()) };
     let checked = space.memdir.check_diff(&request, Some(&scope.tripwires_file(&settings.cache)))?;
     let failed = args.strict && !checked.doubtful.is_empty();
@@ -28,6 +24,15 @@ pub(crate) fn run(args: &Typed, range: &str, space: &OpenSpace<'_>) -> Result<Co
         CheckFormat::Markdown => show_markdown,
     };
     Ok(CommandOutput::new(checked, show).exit(if failed { Exit::Negative } else { Exit::Success }))
+}
+
+/// The failure without a repository, with the reason why the one that is there is not trusted.
+fn no_repository(problem: Option<&Problem>) -> Failure {
+    let reason = problem.map_or_else(String::new, |problem| format!(", but {}", problem.what));
+    Failure::Usage {
+        message: format!("--diff requires the project's git repository{reason}"),
+        hint: "run the command in a clone of the repository: cd CLONE && memdir check --diff BASE..HEAD".to_owned(),
+    }
 }
 
 fn show_text(checked: &DiffChecked, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -200,7 +200,12 @@ fn set(file: &SettingsFile, key: &str, values: &[String]) -> Result<ConfigChange
         file.check(&before)?;
         edit::set(document, known.name, value);
         let after = document.to_string();
-        file.check(&after).map_err(|failure| invalid(known, &reason(file, &failure)))?;
+        file.check(&after).map_err(|failure| match invalid(known, &reason(file, &failure)) {
+            Failure::Usage { message, .. } if is_of_type(known, values) => {
+                Failure::Usage { message, hint: "set it and the settings that it requires with: memdir config edit".into() }
+            }
+            other => other,
+        })?;
         Ok(before != after)
     })?;
     Ok(ConfigChange { file: file.path.clone(), key: Some(known.name.to_owned()), value: Some(shown), changed })
@@ -242,9 +247,20 @@ fn typed_value(key: &Key, values: &[String]) -> Result<Value, Failure> {
     let [value] = values else { return Err(invalid(key, "expected one value")) };
     match key.kind {
         "boolean" => value.parse::<bool>().map(Value::from).map_err(|_| invalid(key, &format!("{value:?}"))),
-        "number" => value.parse::<i64>().map(Value::from).map_err(|_| invalid(key, &format!("{value:?}"))),
+        "number" => number(value).ok_or_else(|| invalid(key, &format!("{value:?}"))),
         _ => Ok(Value::from(value.as_str())),
     }
+}
+
+/// A whole number, or one with a fraction: the settings file decides which of them a key takes.
+fn number(text: &str) -> Option<Value> {
+    let whole = text.parse::<i64>().ok().map(Value::from);
+    whole.or_else(|| text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from))
+}
+
+/// Whether the type of a key permits its value, so that an error is about the other settings that it requires.
+fn is_of_type(key: &Key, values: &[String]) -> bool {
+    key.kind == "string" || matches!(values, [value] if key.kind.contains(&format!("`{value}`")))
 }
 
 fn invalid(key: &Key, why: &str) -> Failure {

@@ -87,8 +87,8 @@ fn confirm(topics: &[(&str, usize)], options: OutputOptions) -> Result<(), Failu
         });
     }
     let asked = write!(anstream::stderr(), "Delete {}? [y/N] ", crate::output::visible(&what)).and_then(|()| read_answer());
-    match asked.map_err(|source| Failure::Output { source })?.trim() {
-        "y" | "Y" | "yes" => Ok(()),
+    match asked.map_err(|source| Failure::Output { source })?.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
         _ => Err(Failure::Negative { code: "cancelled", message: "cancelled; nothing was deleted".into(), hint: String::new() }),
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     doctor::{self, DoctorFinding, FindingLevel, Installation},
     exit::{Exit, Failure},
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, InstalledPlugin, Machine},
-    install::{self, InstallRequest, Receipt, Receipts},
+    install::{self, ConfigChange, InstallKey, InstallRequest, Receipt, Receipts},
     moved,
     output::{CommandOutput, Printer},
     scope, spaces,
@@ -42,7 +42,7 @@ pub(super) struct HostReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
     pub(super) findings: Vec<DoctorFinding>,
-    /// Whether `--fix` may help and was not tried.
+    /// Whether `--fix` was not tried.
     #[serde(skip)]
     can_fix: bool,
 }
@@ -66,7 +66,7 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
     if settings.config.chats.settings.on && scope.off.is_none() {
         directories.extend(doctor::check_chats(&spaces::syncer(settings).empty_hosts()));
     }
-    directories.extend(scope.off.as_deref().map(doctor::memory_is_off));
+    directories.extend(scope.off.as_ref().map(doctor::memory_is_off));
     directories.extend(rules_finding(settings, scope));
     directories.extend(moved::moved_from(settings, scope).map(|moved| {
         let memories = super::counted(moved.memories as u64, "memory is", "memories are");
@@ -177,7 +177,7 @@ impl Checkup<'_> {
             return report(None, vec![DoctorFinding::note("memdir", "not installed", next)]);
         }
         let is_on = self.space.off.is_none();
-        let installation = Installation { host, machine: &machine, files: &files, programs: &programs, is_on };
+        let installation = Installation { host, scope, machine: &machine, files: &files, programs: &programs, is_on };
         let check = || {
             let mut findings: Vec<DoctorFinding> = plugin.iter().map(|plugin| check_plugin(host, plugin, &files)).collect();
             findings.extend(doctor::check(&installation));
@@ -186,10 +186,11 @@ impl Checkup<'_> {
         let mut findings = check();
         let mut fixed = None;
         if self.fix && findings.iter().any(|finding| !finding.ok) {
-            fixed = Some(match install::apply(&InstallRequest { machine: &machine, ..request }, &files) {
-                Ok(_) => "reinstalled".to_owned(),
-                Err(error) => format!("cannot be fixed: {error}"),
-            });
+            fixed = match install::apply(&InstallRequest { machine: &machine, ..request }, &files) {
+                Ok(written) if written.iter().all(|file| file.change == ConfigChange::Unchanged) => None,
+                Ok(_) => Some("reinstalled".to_owned()),
+                Err(error) => Some(format!("cannot be fixed: {error}")),
+            };
             findings = check();
         }
         let untrusted = host.untrusted_hooks.filter(|_| !files.is_empty()).map(|list| list(&machine, scope, &programs));
@@ -210,7 +211,8 @@ impl Checkup<'_> {
                 format: record.format,
                 edits: record.edits.clone(),
             });
-            let findings = files.map(|file| doctor::check_team_server(host, &file, &config::host_variable)).collect();
+            let project = receipt.key.project.as_deref();
+            let findings = files.map(|file| doctor::check_team_server(host, (&file, project), &config::host_variable)).collect();
             Some(HostReport {
                 host: host.name,
                 title: host.title,
@@ -237,12 +239,26 @@ impl Checkup<'_> {
             let both = [InstallScope::User, InstallScope::Project].into_iter();
             let files: Vec<ConfigFile> = both.filter_map(|scope| (host.config)(here, scope)).flatten().collect();
             report.findings.extend(doctor::check_sections(host, &files, &self.receipts.programs(here)));
-            report.findings.extend(self.own_memory(host, here));
+            report.findings.extend(self.own_memory(host, *scope, here));
         }
     }
 
+    /// The command that installs in a host again, for the same memory and with what is installed.
+    fn install_command(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> String {
+        let project = (scope == InstallScope::Project).then(|| machine.project.clone());
+        let receipt = self.receipts.get(&InstallKey { host: host.name.to_owned(), scope, project, team: false });
+        let has_hook = |receipt: &Receipt| receipt.files.iter().flat_map(|record| &record.edits).any(hosts::ConfigEdit::is_hook);
+        // A choice about its own memory alone installed nothing.
+        let has_hooks = receipt.is_none_or(|receipt| receipt.has_only_settings() || has_hook(receipt));
+        let options = match receipt.filter(|receipt| receipt.global_args != machine.global_args) {
+            Some(other) => own_memory::with_blanks(&other.global_args),
+            None => own_memory::selecting_options(self.settings, machine),
+        };
+        own_memory::install_command(host, scope, has_hooks, &options)
+    }
+
     /// The state of the memory that the host keeps on its own.
-    fn own_memory(&self, host: &'static Host, machine: &Machine) -> Vec<DoctorFinding> {
+    fn own_memory(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> Vec<DoctorFinding> {
         let advice = host.memory_advice.map(|advice| DoctorFinding::ok("its own memory", advice));
         let Some(switch) = &host.memory_switch else { return advice.into_iter().collect() };
         let state = (switch.state)(machine);
@@ -260,7 +276,7 @@ impl Checkup<'_> {
             (None, None, None) => Err("on alongside memdir, so the agent gets instructions from two memories".to_owned()),
         };
         let what = format!("its own {}", switch.name);
-        let decide = || format!("choose with: {}", own_memory::decide(host, switch));
+        let decide = || format!("choose with: {}", own_memory::decide(switch, &self.install_command(host, scope, machine)));
         let mut findings = vec![match seen {
             Ok(seen) => DoctorFinding::ok(what, seen),
             Err(seen) => DoctorFinding::note(what, seen, decide()),
@@ -310,7 +326,7 @@ fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
     }
     if report.hosts.is_empty() {
         page.line("not installed in any host; next: memdir install")?;
-    } else if report.hosts.iter().filter(|host| host.can_fix).flat_map(|host| &host.findings).any(|finding| !finding.ok) {
+    } else if report.hosts.iter().filter(|host| host.can_fix).flat_map(|host| &host.findings).any(|finding| finding.can_fix) {
         page.line("next: memdir doctor --fix")?;
     }
     Ok(())

@@ -26,9 +26,11 @@ use std::{
 };
 
 /// What to do about a list of operations that is refused.
-const OPERATIONS_HINT: &str = "nothing was changed; see the expected format with: memdir dream --prompt --piece 1";
-/// What to do about a plan that is refused.
-const PLAN_HINT: &str = "nothing was changed; correct the plan, or make a new one with: memdir dream";
+const OPERATIONS_HINT: &str = "see the expected format with: memdir dream --prompt --piece 1";
+/// What to do about a plan that cannot be parsed.
+const PLAN_HINT: &str = "correct the plan, or make a new one with: memdir dream";
+/// What to do about a plan that is refused. A new plan might be the same.
+const APPLY_HINT: &str = "to skip an operation, delete its section in the plan; then apply the plan again";
 
 /// An error about a plan or a list, with a hint where the error itself has none.
 fn explained(error: Error, hint: &'static str) -> Failure {
@@ -107,7 +109,9 @@ fn plan(
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }
-    made(shelf, space, plan?, Vec::new(), args)
+    // An automatic plan has no other place to report an error.
+    let plan = plan.inspect_err(|error| shelf.record_failure(&error.command_message()))?;
+    made(shelf, space, plan, Vec::new(), args)
 }
 
 fn new_bar(of: usize) -> ProgressBar {
@@ -123,6 +127,9 @@ struct MadePlan {
     plan: DreamPlan,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
+    /// The options that select the memory.
+    #[serde(skip)]
+    options: String,
 }
 
 fn made(
@@ -142,7 +149,8 @@ fn made(
     };
     shelf.record_made(&plan, space.memdir.store())?;
     let exit = if file.is_none() && !left_out.is_empty() { Exit::Negative } else { Exit::Success };
-    Ok(CommandOutput::new(MadePlan { file, plan: plan.redacted(), left_out }, show_made).exit(exit))
+    let options = space.origin.map_or_else(String::new, |(settings, _)| settings.typed_options());
+    Ok(CommandOutput::new(MadePlan { file, plan: plan.redacted(), left_out, options }, show_made).exit(exit))
 }
 
 fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -167,7 +175,8 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     printer.line(format!("{}: {}", counted(count, "operation", "operations"), file.display()))?;
     printer.note(format!(
-        "nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir dream --apply {}",
+        "nothing has changed yet; review the plan, edit it if needed, then apply it with: memdir {}dream --apply {}",
+        made.options,
         quoted(file)
     ));
     Ok(())
@@ -205,7 +214,7 @@ fn apply(space: &OpenSpace<'_>, shelf: &DreamShelf, plan: &Path, limit: Option<u
         });
     }
     let applied =
-        space.memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: limit }).map_err(|error| explained(error, PLAN_HINT))?;
+        space.memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent: limit }).map_err(|error| explained(error, APPLY_HINT))?;
     shelf.record_applied(&file, digest, &applied, space.memdir.context().clock.now());
     let exit = if applied.is_failure() || applied.applied.is_empty() { Exit::Negative } else { Exit::Success };
     Ok(CommandOutput::new(Applied { applied, plan: file }, show_applied).exit(exit))
@@ -256,13 +265,16 @@ fn prompt(space: &OpenSpace<'_>, request: &Dream<'_>, piece: Option<usize>) -> R
     }))
 }
 
+/// The note about memories that no piece of a prompt has.
+fn left_out_note(left_out: usize) -> Option<String> {
+    (left_out > 0).then(|| format!("{} not fit into the prompt", counted(left_out as u64, "memory does", "memories do")))
+}
+
 fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()> {
     for (number, piece) in (1..).zip(&prompt.pieces) {
         printer.line(format!("piece {number}: {}, about {} tokens", counted(piece.memories as u64, "memory", "memories"), piece.tokens))?;
     }
-    if prompt.left_out > 0 {
-        printer.note(format!("{} not fit into the prompt", counted(prompt.left_out as u64, "memory does", "memories do")));
-    }
+    left_out_note(prompt.left_out).iter().for_each(|note| printer.note(note));
     match prompt.pieces.is_empty() {
         true => printer.line("nothing to tidy")?,
         false => printer.note("print a piece with: memdir dream --prompt --piece N"),
@@ -315,13 +327,16 @@ fn show_status(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
     let what = applied
         .map_or(String::new(), |last| format!(", {} (change {})", counted(last.operations as u64, "operation", "operations"), last.change));
     printer.line(format!("last applied: {}{what}", ago(applied.map(|last| last.at))))?;
-    printer.line(format!("sessions since the last plan: {}", state.sessions))?;
-    match &status.waiting {
-        Some(why) => printer.line(format!("next automatic plan: {why}"))?,
-        None => printer.line("next automatic plan: due at the end of the next session")?,
+    // Sessions are counted only for automatic plans.
+    if status.auto {
+        printer.line(format!("sessions since the last plan: {}", state.sessions))?;
+        match &status.waiting {
+            Some(why) => printer.line(format!("next automatic plan: {why}"))?,
+            None => printer.line("next automatic plan: due at the end of the next session")?,
+        }
     }
     if let Some(error) = &state.last_error {
-        printer.line(format!("the last automatic plan failed: {error}"))?;
+        printer.line(format!("the last attempt to make a plan failed: {error}"))?;
     }
     for plan in &status.plans {
         let state = match &plan.state {

@@ -5,7 +5,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Memdir, Repaired, internal::entrypoint::LinePlace};
+use memdir_core::{Access, Memdir, Repaired, internal::entrypoint::LinePlace};
 use serde::Serialize;
 use std::io;
 
@@ -15,6 +15,9 @@ struct Checked {
     /// Whether `--repair` was given.
     #[serde(skip)]
     repair: bool,
+    /// The prefixes of read-only mounts, whose entrypoints `--repair` does not change.
+    #[serde(skip)]
+    read_only: Vec<String>,
 }
 
 pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
@@ -22,7 +25,9 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     let is_incomplete =
         |one: &Repaired| one.unreadable.is_some() || !one.dead.is_empty() || (!one.missing.is_empty() && one.change.is_none());
     let exit = if entrypoints.iter().any(is_incomplete) { Exit::Negative } else { Exit::Success };
-    Ok(CommandOutput::new(Checked { entrypoints, repair: args.repair }, show).exit(exit))
+    let read_only = memdir.store().mounts().iter().filter(|mount| mount.access == Access::ReadOnly);
+    let read_only = read_only.map(|mount| mount.prefix.clone()).collect();
+    Ok(CommandOutput::new(Checked { entrypoints, repair: args.repair, read_only }, show).exit(exit))
 }
 
 fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -59,11 +64,14 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
                 long.line, long.chars
             ))?;
         }
+        let is_repairable = !one.missing.is_empty() || one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_)));
         if let Some(change) = &one.change {
             printer.line(format!("undo the repair with: memdir undo {change}"))?;
+        } else if is_repairable && checked.read_only.contains(&one.prefix) {
+            printer.note(format!("{file} is in a read-only mount, so --repair does not change it"));
         } else if !checked.repair && !one.missing.is_empty() {
             printer.note("add the missing lines with: memdir entrypoint --repair");
-        } else if !checked.repair && one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_))) {
+        } else if !checked.repair && is_repairable {
             printer.note("remove the lines for missing files with: memdir entrypoint --repair");
         }
         one.notes.iter().for_each(|note| printer.note(note));

@@ -96,6 +96,10 @@ pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
             hint: format!("create it with: mkdir -p {}", shell::quote_posix(&dir.display().to_string())),
         });
     }
+    if path.is_dir() {
+        let hint = "pass the path of a file, such as a new one in that directory".into();
+        return Err(Failure::Usage { message: format!("{} is a directory", path.display()), hint });
+    }
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     let put = if force { prepared.commit() } else { prepared.commit_new() };
     put.map_err(|e| match e.kind() {

@@ -210,7 +210,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(line)?;
     }
     let Some(receipt) = &forgot.receipt else {
-        printer.note("nothing was removed; forget the words with: memdir forget --yes WORDS");
+        printer.note("nothing was removed; to forget the words, run the same command without --dry-run");
         return not_reached(&forgot.found.not_reached, printer);
     };
     printer.line(format!("forgot: {}", summary(receipt)))?;

@@ -22,7 +22,13 @@ fn unknown(above: &[String], word: &str) -> Failure {
     match parsed(typed) {
         Some(failure @ Failure::CommandLine { .. }) => failure,
         // The word is an argument of the command.
-        _ => Failure::Usage { message: format!("unknown command {command:?}"), hint: "list the commands with: memdir help".into() },
+        _ => {
+            let hint = match above {
+                [] => "list the commands with: memdir help".to_owned(),
+                above => format!("see the arguments of `memdir {0}` with: memdir help {0}", above.join(" ")),
+            };
+            Failure::Usage { message: format!("unknown command {command:?}"), hint }
+        }
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
     let mut notes = Vec::new();
     for path in paths {
         let Found { format, memories: found, dates: own } = match program {
-            Some(program) => program.read(path, &args.from_project, &bar, &mut notes)?,
+            Some(program) => program.read(path, args, &bar, &mut notes)?,
             None if path.is_dir() => directory(path, &mut notes)?,
             None => file(path, &mut notes)?,
         };

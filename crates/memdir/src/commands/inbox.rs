@@ -6,7 +6,7 @@ mod show;
 use super::{OpenSpace, edit, name};
 use crate::{
     args::{Edit, Inbox as Typed, InboxAccept, InboxWhat},
-    config,
+    config::{self, Settings},
     exit::Failure,
     output::{CommandOutput, OutputOptions},
     rules::propose_rule_changes,
@@ -99,10 +99,7 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
                 let notes = saved.change.iter().map(|change| format!("edited {} (undo: memdir undo {change})", saved.name));
                 decisions(vec![accepted]).with_notes(notes.chain(saved.notes.iter().cloned()).collect())
             }
-            Err(failure) => {
-                let text = failure.text();
-                decisions(vec![accepted]).with_notes(vec![format!("not edited: {}; {}", text.message, text.hint)]).exit(failure.exit())
-            }
+            Err(failure) => decisions(vec![accepted]).with_notes(vec![format!("not edited: {}", with_hint(&failure))]).exit(failure.exit()),
         });
     }
     each(memdir, &names, |candidate| accept_one(memdir, candidate, new_name.as_ref()))
@@ -115,12 +112,32 @@ fn must_have_inbox(space: &OpenSpace<'_>) -> Result<(), Failure> {
             message: "the inbox is off (inbox.on = false)".into(),
             hint: "turn it on with: memdir config set inbox.on true".into(),
         }),
-        Some((_, scope)) if !scope.has_inbox() => Err(Failure::Usage {
+        Some((settings, scope)) if !scope.has_inbox() => Err(Failure::Usage {
             message: "the selected memory has no inbox; only a project's memory has one".into(),
-            hint: "omit --dir and --only, and unset MEMDIR_DIR".into(),
+            hint: without_selection(settings),
         }),
         _ => Ok(()),
     }
+}
+
+/// How to select a whole project's memory: what selects another memory, or a part of one.
+fn without_selection(settings: &Settings) -> String {
+    let origin = settings.dir.as_ref().map(|dir| dir.origin);
+    let (typed, variable) = (origin.filter(|origin| origin.starts_with("--")), origin.filter(|origin| !origin.starts_with("--")));
+    let options: Vec<&str> = typed.into_iter().chain((!settings.only.is_empty()).then_some("--only")).collect();
+    let omit = (!options.is_empty()).then(|| format!("omit {}", options.join(" and ")));
+    let steps: Vec<String> = omit.into_iter().chain(variable.map(|variable| format!("unset {variable}"))).collect();
+    match steps.is_empty() {
+        // Folders or mounts of the memory have both names of the inbox.
+        true => "see which mounts use the names inbox/ and memdir-inbox/ with: memdir where".to_owned(),
+        false => steps.join(" and "),
+    }
+}
+
+/// The message of a failure with its hint, if it has one, for a note.
+fn with_hint(failure: &Failure) -> String {
+    let text = failure.text();
+    if text.hint.is_empty() { text.message } else { format!("{}; {}", text.message, text.hint) }
 }
 
 /// Accepts a candidate. One that changes a rule is accepted by a person only.
@@ -143,6 +160,11 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
             hint: Some("merge the text with: memdir inbox merge CANDIDATE NAME, or accept it under another name with --as NEW_NAME"),
         },
         Error::BadInput { .. } if new_name.is_some() => Failure::Core { error, hint: Some("omit --as") },
+        // A candidate that does not exist is another error.
+        Error::NotFound { .. } => {
+            let hint = "the memory that the candidate changes no longer exists; reject it with: memdir inbox reject CANDIDATE";
+            Failure::Core { error, hint: Some(hint) }
+        }
         other => other.into(),
     })
 }
@@ -163,8 +185,7 @@ fn each(memdir: &Memdir, names: &[String], decide: impl Fn(&str) -> Result<Decid
         match decide(candidate) {
             Ok(one) => decided.push(one),
             Err(failure) => {
-                let text = failure.text();
-                notes.push(format!("not decided: {candidate}: {}; {}", text.message, text.hint));
+                notes.push(format!("not decided: {candidate}: {}", with_hint(&failure)));
                 failed = failed.or(Some(failure));
             }
         }

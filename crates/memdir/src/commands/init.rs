@@ -10,9 +10,13 @@ use crate::{
 };
 use memdir_core::{
     Access, Actor, EntrypointMode, FileStore, Memdir, MemoryPath, Mount, Write,
-    internal::store::{
-        mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK},
-        space::Places,
+    internal::{
+        base::shell,
+        store::{
+            files::real_path,
+            mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK},
+            space::Places,
+        },
     },
 };
 use serde::Serialize;
@@ -33,9 +37,9 @@ struct Initialized {
     prefix: String,
     /// The files and directories that did not exist before.
     created: Vec<String>,
-    /// Whether it is in a repository, to commit.
+    /// The directory to commit if it is in a repository, as git finds it from the current directory.
     #[serde(skip)]
-    committed: bool,
+    committed: Option<String>,
     /// The options that select this memory, for the next command.
     #[serde(skip)]
     options: String,
@@ -47,10 +51,11 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     if args.team {
         mounts = vec![team_mount(settings, scope)?];
     }
-    let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty());
+    // A part cannot have the entrypoint of the whole. The team memory is created as a whole.
+    let mount = mounts.into_iter().find(|mount| mount.prefix.is_empty() && (args.team || settings.only.is_empty()));
     let mount = mount.ok_or_else(|| Failure::Usage {
         message: "cannot initialize: only parts of the memory are selected".into(),
-        hint: "omit --only, or select a directory with --dir PATH".into(),
+        hint: "omit --only".into(),
     })?;
     let (root, existed) = (mount.root.clone(), mount.root.is_dir());
     let vault = FileStore::open(&[mount])?;
@@ -70,7 +75,10 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     }
     debug_assert!(root.join(MAIN).exists() || root.join(FALLBACK).exists());
     let prefix = if args.team { "team" } else { "" };
-    let committed = args.team && settings.dir.is_none();
+    let committed = (args.team && settings.dir.is_none()).then(|| {
+        let is_top = real_path(&settings.cwd) == real_path(&scope.project.checkout);
+        if is_top { ".memdir".to_owned() } else { shell::quote_posix(&root.display().to_string()) }
+    });
     let initialized = Initialized { root, prefix: prefix.into(), created, committed, options: settings.typed_options() };
     Ok(CommandOutput::new(initialized, show).with_notes(notes))
 }
@@ -138,9 +146,9 @@ fn show(initialized: &Initialized, printer: &mut Printer<'_>) -> io::Result<()> 
         printer.line(format!("created {} in {root}", initialized.created.join(" and ")))?;
     }
     let options = &initialized.options;
-    match initialized.prefix.as_str() {
-        "" => printer.line(format!("next: memdir {options}write NAME TEXT")),
-        prefix if !initialized.committed => printer.line(format!("next: memdir {options}write {prefix}/NAME TEXT")),
-        prefix => printer.line(format!("next: memdir {options}write {prefix}/NAME TEXT; share it with: git add .memdir")),
+    match (initialized.prefix.as_str(), &initialized.committed) {
+        ("", _) => printer.line(format!("next: memdir {options}write NAME TEXT")),
+        (prefix, None) => printer.line(format!("next: memdir {options}write {prefix}/NAME TEXT")),
+        (prefix, Some(dir)) => printer.line(format!("next: memdir {options}write {prefix}/NAME TEXT; share it with: git add {dir}")),
     }
 }

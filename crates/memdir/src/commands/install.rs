@@ -22,7 +22,7 @@ use crate::{
 use memdir_core::{Clock as _, SystemClock};
 use own_memory::{Place, Settlement};
 use serde::Serialize;
-use show::{show_statuses, show_table};
+use show::{show_project_statuses, show_statuses, show_table};
 use std::{
     io::{self, BufRead as _, Write as _},
     path::PathBuf,
@@ -106,10 +106,13 @@ pub(crate) fn run(
     let machine = machine(settings)?.in_scope(args.scope);
     let hosts = match select(args, settings, &machine, options)? {
         Selection::Hosts(hosts) => hosts,
-        Selection::ShowTable(statuses) => return Ok(CommandOutput::new(statuses, show_statuses)),
+        Selection::ShowTable(statuses) => {
+            let is_project = args.scope == InstallScope::Project;
+            return Ok(CommandOutput::new(statuses, if is_project { show_project_statuses } else { show_statuses }));
+        }
     };
     let place = Place { settings, space, machine: &machine };
-    let mut notes: Vec<String> = selected_memory(&machine).into_iter().collect();
+    let mut notes: Vec<String> = Vec::new();
     let settlements = settle(args, &place, &hosts, options, &mut notes)?;
     let settlement = |host: &Host| settlements.iter().find(|settlement| settlement.host.name == host.name);
     if args.dry_run {
@@ -125,12 +128,13 @@ pub(crate) fn run(
     let mut outcomes: Vec<HostOutcome> = results
         .into_iter()
         .map(|(host, result)| {
-            let next_step = result.is_ok().then(|| host.next_step.to_owned());
+            let next_step = result.is_ok().then(|| host.next_step(!args.no_hooks).to_owned());
             HostOutcome { next_step, ..HostOutcome::new(host, args.scope, result) }
         })
         .collect();
     let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
     if failures < outcomes.len() {
+        notes = selected_memory(&machine).into_iter().chain(notes).collect();
         let offered = offer_transcripts(args, settings, options)?;
         let settled: Vec<&str> = settlements.iter().map(|settlement| settlement.host.name).collect();
         let found = found::find(&place, &hosts, offered.on, &settled);
@@ -204,7 +208,11 @@ fn settle(
             // A directory can be set only for one project.
             Some(MemoryChoice::Share) => settlements.extend(Settlement::new(host, MemoryChoice::Share, InstallScope::Project, place)?),
             Some(choice) => settlements.extend(Settlement::new(host, choice, args.scope, place)?),
-            None if is_undecided && !args.dry_run => notes.extend(own_memory::undecided_note(host)),
+            None if is_undecided && !args.dry_run => {
+                let options = own_memory::selecting_options(place.settings, place.machine);
+                let command = own_memory::install_command(host, args.scope, !args.no_hooks, &options);
+                notes.extend(own_memory::undecided_note(host, &command));
+            }
             None => {}
         }
     }
@@ -355,6 +363,7 @@ pub(super) fn read_answer() -> io::Result<String> {
 
 /// The hosts that an answer selects. An unknown name is an error, so that nothing is installed by mistake.
 fn parse_answer(line: &str, candidates: &[&'static Host]) -> Result<Vec<&'static Host>, Failure> {
+    let line = line.to_ascii_lowercase();
     let words: Vec<&str> = line.split([' ', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
     let host = |word: &&str| {
         hosts::by_name(word).ok_or_else(|| Failure::Usage {
@@ -397,5 +406,5 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
 
 fn ask_for_transcripts() -> io::Result<bool> {
     write!(anstream::stderr(), "Keep an archive of past conversations with agents, so that memdir can search it? [y/N] ")?;
-    Ok(matches!(read_answer()?.trim(), "y" | "yes"))
+    Ok(matches!(read_answer()?.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

@@ -11,6 +11,7 @@ use std::io;
 pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
     let by_age = args.newer.is_some() || args.older.is_some();
+    let is_filtered = by_age || kind.is_some() || !args.topic.is_empty() || args.min_bytes.is_some();
     let listing = memdir.list(&List {
         topic: args.topic.clone(),
         kind,
@@ -19,7 +20,12 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Resu
         min_bytes: args.min_bytes,
         details: args.long || by_age || options.json,
     })?;
-    Ok(CommandOutput::new(
+    let note = match is_filtered {
+        _ if !listing.memories.is_empty() || !options.terminal || options.json => None,
+        true => Some("no memories found"),
+        false => Some("no memories found; create one with: memdir write NAME TEXT"),
+    };
+    let output = CommandOutput::new(
         listing,
         if args.tree {
             show_tree
@@ -28,7 +34,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Resu
         } else {
             show_names
         },
-    ))
+    );
+    Ok(output.with_notes(note.map(str::to_owned).into_iter().collect()))
 }
 
 fn show_names(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
@@ -90,8 +97,5 @@ fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
     if listing.left_out > 0 {
         let omitted = super::counted(listing.left_out as u64, "file", "files");
         printer.note(format!("too many files: {omitted} omitted; narrow the list with: memdir list TOPIC"));
-    }
-    if listing.memories.is_empty() && printer.options.terminal {
-        printer.note("no memories found; create one with: memdir write NAME TEXT");
     }
 }

@@ -27,7 +27,7 @@ struct PromptOutput {
 
 pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if let Some(switch) = &scope.off {
-        let off = PromptOutput { enabled: false, off_by: Some(switch.clone()), prompt: None, load: None };
+        let off = PromptOutput { enabled: false, off_by: Some(switch.to_string()), prompt: None, load: None };
         return Ok(CommandOutput::new(off, show).with_notes(scope.off_note()));
     }
     let opened = spaces::open(settings, scope)?;

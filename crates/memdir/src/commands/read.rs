@@ -7,7 +7,7 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading,
+    Access, EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading,
     internal::{base::shell::quote_posix, prompt},
 };
 use serde::Serialize;
@@ -33,7 +33,11 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let read = |text: &str| memdir.read(&Read { path: memdir_core::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
     match args.names.as_slice() {
-        [] => Ok(CommandOutput::new(memdir.entrypoint(prompt::main_prefix(memdir.store()))?, show_entrypoint)),
+        [] => {
+            let prefix = prompt::main_prefix(memdir.store());
+            let is_read_only = memdir.store().mounts().iter().any(|mount| mount.prefix == prefix && mount.access == Access::ReadOnly);
+            Ok(CommandOutput::new(memdir.entrypoint(prefix)?, if is_read_only { show_read_only_entrypoint } else { show_entrypoint }))
+        }
         [one] => {
             name(one)?;
             Ok(CommandOutput::new(read(one)?, show_one))
@@ -107,6 +111,15 @@ pub(super) fn problems(name: &str, problems: &[Problem], printer: &mut Printer<'
 }
 
 fn show_entrypoint(reading: &EntrypointReading, printer: &mut Printer<'_>) -> io::Result<()> {
+    show_entrypoint_with(reading, true, printer)
+}
+
+/// The entrypoint of a read-only mount: its notes name no command that writes.
+fn show_read_only_entrypoint(reading: &EntrypointReading, printer: &mut Printer<'_>) -> io::Result<()> {
+    show_entrypoint_with(reading, false, printer)
+}
+
+fn show_entrypoint_with(reading: &EntrypointReading, can_write: bool, printer: &mut Printer<'_>) -> io::Result<()> {
     if !reading.content.is_empty() {
         printer.content(&format!("{}\n", reading.content))?;
     }
@@ -115,7 +128,7 @@ fn show_entrypoint(reading: &EntrypointReading, printer: &mut Printer<'_>) -> io
         printer.line(warning)?;
     }
     if reading.content.is_empty() && reading.unlisted.is_empty() {
-        printer.note("no memories yet; create one with: memdir write NAME TEXT");
+        printer.note(if can_write { "no memories yet; create one with: memdir write NAME TEXT" } else { "no memories yet" });
     }
     let file = reading.path.as_ref().map_or("MEMORY.md", |path| path.as_str());
     if !reading.unlisted.is_empty() {
@@ -123,7 +136,8 @@ fn show_entrypoint(reading: &EntrypointReading, printer: &mut Printer<'_>) -> io
         let more = reading.unlisted.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let them = if reading.unlisted.len() == 1 { "it" } else { "them" };
-        printer.note(format!("not listed in {file}: {}{more}; add {them} with: memdir entrypoint --repair", names.join(", ")));
+        let repair = if can_write { format!("; add {them} with: memdir entrypoint --repair") } else { String::new() };
+        printer.note(format!("not listed in {file}: {}{more}{repair}", names.join(", ")));
     }
     problems(file, &reading.problems, printer);
     Ok(())

@@ -100,7 +100,8 @@ fn explain_rule(rule: &RuleMatch) -> String {
         None => "has no effect: you rejected it".to_owned(),
         Some(Strength::Tell) => "tells: the action runs, and the model reads the rule with the result".to_owned(),
         Some(Strength::Hold) => {
-            "holds: the first such action in a conversation does not run, and the model reads the rule instead".to_owned()
+            let when = "the first time in a conversation, nor the first time after 30 minutes or a compaction";
+            format!("holds: such an action does not run {when}; the model reads the rule instead")
         }
         Some(Strength::Ask) => "asks: you decide whether the action runs".to_owned(),
         Some(Strength::Deny) => "denies: the action does not run".to_owned(),

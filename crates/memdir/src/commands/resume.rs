@@ -7,7 +7,7 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
     scope::Scope,
-    spaces,
+    spaces::{self, NOTHING_IMPORTED},
 };
 use memdir_core::{ChatPlace, ResumeCommand};
 use memdir_core::{Hit, Search};
@@ -20,6 +20,9 @@ const MAX_CHATS: usize = 5;
 #[derive(Serialize)]
 struct Matches {
     on: bool,
+    /// Whether there is an archive, which the first import creates.
+    #[serde(skip)]
+    imported: bool,
     /// Whether `--host` leaves out the conversations of other hosts.
     #[serde(skip)]
     of_host: bool,
@@ -43,11 +46,9 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
     scope.must_be_on()?;
     let host = args.host.as_deref().map(host).transpose()?;
     let Some((memdir, _)) = spaces::open_chats(settings)? else {
-        return Ok(CommandOutput::new(
-            Matches { on: false, of_host: host.is_some(), chats: Vec::new(), without_command: Vec::new() },
-            show,
-        )
-        .exit(Exit::Negative));
+        let on = settings.config.chats.settings.on;
+        let none = Matches { on, imported: false, of_host: host.is_some(), chats: Vec::new(), without_command: Vec::new() };
+        return Ok(CommandOutput::new(none, show).exit(Exit::Negative));
     };
     let chats_note = memdir.catch_up_chats(None);
     let mut answer = memdir.search(&Search { max_results: 50, all_projects: true, ..Search::new(args.words.join(" ")) })?;
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
         return start(resume);
     }
     let exit = if chats.is_empty() { Exit::Negative } else { Exit::Success };
-    Ok(CommandOutput::new(Matches { on: true, of_host: host.is_some(), chats, without_command }, show).with_notes(answer.notes).exit(exit))
+    let matches = Matches { on: true, imported: true, of_host: host.is_some(), chats, without_command };
+    Ok(CommandOutput::new(matches, show).with_notes(answer.notes).exit(exit))
 }
 
 /// Runs the host in the conversation's directory, and returns its exit status.
@@ -103,6 +105,8 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
         }
     } else if !matches.on {
         printer.note(CHATS_ARE_OFF);
+    } else if !matches.imported {
+        printer.note(NOTHING_IMPORTED);
     } else if matches.without_command.is_empty() {
         let wider = if matches.of_host { ", or omit --host" } else { "" };
         printer.note(format!("no matching conversations; try other words{wider}"));

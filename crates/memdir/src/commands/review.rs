@@ -19,6 +19,14 @@ struct ReviewList {
     options: String,
 }
 
+/// The server, as hints refer to it.
+struct ReviewServer {
+    base: String,
+    /// The options with which another command asks it, in all projects.
+    options: String,
+    has_project: bool,
+}
+
 pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let Some(server) = &args.server else {
         let hint = "pass --server URL, such as https://memory.example.org";
@@ -27,6 +35,10 @@ pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput,
     let base = team_client::server_url(server)?;
     let token = team_token::from_file_or_variable(args.token_file.as_deref(), options)?;
     let client = TeamClient::new(&base, token, args.server_project.clone());
+    // Without the option, the token comes from the environment.
+    let token_file = args.token_file.as_ref().map(|file| format!(" --token-file {}", quote_posix(&file.to_string_lossy())));
+    let options = format!("--server {base}{}", token_file.unwrap_or_default());
+    let server = ReviewServer { base, options, has_project: args.server_project.is_some() };
     match &args.what {
         ReviewWhat::List { state } => {
             let state = match state {
@@ -36,39 +48,56 @@ pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput,
                 ReviewState::Rejected => Some("rejected"),
                 ReviewState::Withdrawn => Some("withdrawn"),
             };
-            let proposals = client.proposals(state).map_err(|failure| failed(&failure, "list the proposals", &base))?;
-            // Without the option, the token comes from the environment.
-            let token_file = args.token_file.as_ref().map(|file| format!(" --token-file {}", quote_posix(&file.to_string_lossy())));
-            let options = format!("--server {base}{}", token_file.unwrap_or_default());
-            Ok(CommandOutput::new(ReviewList { proposals, options }, show_list))
+            let proposals = client.proposals(state).map_err(|failure| failed(&failure, ("list", None), &server))?;
+            Ok(CommandOutput::new(ReviewList { proposals, options: server.options }, show_list))
         }
         ReviewWhat::Show { id } => {
-            let proposal = client.proposal(id).map_err(|failure| failed(&failure, "read the proposal", &base))?;
+            let proposal = client.proposal(id).map_err(|failure| failed(&failure, ("read", Some(id.as_str())), &server))?;
             Ok(CommandOutput::new(proposal, show_one))
         }
-        ReviewWhat::Accept { id } => decide(&client, &base, (id, "accept", None)),
-        ReviewWhat::Reject { id, reason } => decide(&client, &base, (id, "reject", reason.as_deref())),
-        ReviewWhat::Withdraw { id } => decide(&client, &base, (id, "withdraw", None)),
+        ReviewWhat::Accept { id } => decide(&client, &server, (id, "accept", None)),
+        ReviewWhat::Reject { id, reason } => decide(&client, &server, (id, "reject", reason.as_deref())),
+        ReviewWhat::Withdraw { id } => decide(&client, &server, (id, "withdraw", None)),
     }
 }
 
-fn decide(client: &TeamClient, base: &str, (id, decision, reason): (&str, &str, Option<&str>)) -> Result<CommandOutput, Failure> {
-    let decided = client.decide(id, decision, reason).map_err(|failure| failed(&failure, &format!("{decision} the proposal"), base))?;
+fn decide(
+    client: &TeamClient,
+    server: &ReviewServer,
+    (id, decision, reason): (&str, &str, Option<&str>),
+) -> Result<CommandOutput, Failure> {
+    let decided = client.decide(id, decision, reason).map_err(|failure| failed(&failure, (decision, Some(id)), server))?;
     Ok(CommandOutput::new(decided, |proposal, printer| printer.line(format!("{} {} ({})", proposal.state, proposal.id, proposal.summary))))
 }
 
-fn failed(failure: &TeamFailure, doing: &str, base: &str) -> Failure {
-    let whose = if doing.starts_with("accept") || doing.starts_with("reject") { "a reviewer's" } else { "your" };
+/// The error of a request that lists the proposals or, with an id, is about one.
+fn failed(failure: &TeamFailure, (verb, id): (&str, Option<&str>), server: &ReviewServer) -> Failure {
+    let ReviewServer { base, options, has_project } = server;
+    let decides = matches!(verb, "accept" | "reject");
+    let whose = if decides { "a reviewer's" } else { "your" };
     let (code, hint) = match failure {
         TeamFailure::Untrusted(_) => ("unavailable", TRUST_CERTIFICATES.to_owned()),
-        TeamFailure::Unavailable(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
-        TeamFailure::Denied(_) => ("refused", format!("pass {whose} token with --token-file FILE, or set MEMDIR_TEAM_TOKEN")),
-        _ if doing.starts_with("list") => ("refused", "check the URL and --server-project".to_owned()),
-        TeamFailure::Conflict | TeamFailure::NotText | TeamFailure::Refused(_) | TeamFailure::NotFound(_) => {
-            ("refused", format!("list the proposals with: memdir review list --server {base}"))
+        TeamFailure::Unreachable(_) | TeamFailure::Unexpected(_) => ("unavailable", format!("check the URL with: curl {base}/readyz")),
+        TeamFailure::Unavailable(_) => ("unavailable", "try again later, or check that the server is running".to_owned()),
+        TeamFailure::Forbidden(_) if *has_project => {
+            ("refused", format!("check --server-project, or pass {whose} token with --token-file FILE or MEMDIR_TEAM_TOKEN"))
         }
+        TeamFailure::Forbidden(_) if !decides => ("refused", "ask the server's operator for access, or pass another token".to_owned()),
+        TeamFailure::Denied(_) | TeamFailure::Forbidden(_) => {
+            ("refused", format!("pass {whose} token with --token-file FILE, or set MEMDIR_TEAM_TOKEN"))
+        }
+        TeamFailure::NotFound(_) if id.is_some() => ("refused", format!("list the proposals with: memdir review list {options}")),
+        TeamFailure::NotFound(_) | TeamFailure::Refused(_) if id.is_none() => {
+            ("refused", if *has_project { "check the URL and --server-project" } else { "check the URL" }.to_owned())
+        }
+        TeamFailure::Undecidable(_) => {
+            ("refused", format!("show the proposal with: memdir review show {} {options}", id.unwrap_or_default()))
+        }
+        // The reason is about the request itself, such as a text that is too long.
+        _ => ("refused", String::new()),
     };
-    Failure::Negative { code, message: format!("cannot {doing}: {failure}"), hint }
+    let what = if id.is_some() { "the proposal" } else { "the proposals" };
+    Failure::Negative { code, message: format!("cannot {verb} {what}: {failure}"), hint }
 }
 
 fn show_list(list: &ReviewList, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -31,6 +31,9 @@ struct SearchResults {
     searched: search::SearchedCounts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What to print if there are no results.
+    #[serde(skip)]
+    empty_note: String,
 }
 
 /// The results of one query of a batch.
@@ -67,7 +70,8 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
     answer.notes.extend(clamped);
     let notes = answer.notes.clone();
     let exit = if answer.hits.is_empty() { Exit::Negative } else { Exit::Success };
-    let output = CommandOutput::new(results(search.query, answer), show).with_notes(notes).exit(exit);
+    let empty_note = empty_note(&search, &answer.searched);
+    let output = CommandOutput::new(SearchResults { empty_note, ..results(search.query, answer) }, show).with_notes(notes).exit(exit);
     Ok(settle_afterwards(output, memdir))
 }
 
@@ -106,7 +110,19 @@ fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
 
 fn results(query: String, answer: search::Answer) -> SearchResults {
     let search::Answer { hits, total, method, searched, notes } = answer;
-    SearchResults { query, results: hits, total, method, searched, notes }
+    SearchResults { query, results: hits, total, method, searched, notes, empty_note: String::new() }
+}
+
+/// The note for a search without results, with what may help this one.
+fn empty_note(search: &Search, searched: &search::SearchedCounts) -> String {
+    if searched.files == 0 {
+        return "no results: 0 files searched".to_owned();
+    }
+    let filters = [(search.source.is_some(), "--source"), (search.kind.is_some(), "--type"), (search.since.is_some(), "--since")];
+    let filters: Vec<&str> = filters.into_iter().filter(|(is_set, _)| *is_set).map(|(_, option)| option).collect();
+    let lower = if search.min_score > 0.0 { " or a lower --min-score" } else { "" };
+    let wider = if filters.is_empty() { String::new() } else { format!(", or omit {}", filters.join(" and ")) };
+    format!("no results; try other words{lower}{wider}")
 }
 
 /// Runs one query per line on a single listing of the files.
@@ -114,7 +130,7 @@ fn batch(text: &str, memdir: &Memdir, template: &Search, clamped: &[String]) -> 
     let mut queries = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |why: &str| Error::bad_input(format!("batch line {}", n + 1), format!("{why}; expected {{\"id\": …, \"query\": \"…\"}}"));
-        let value: Value = serde_json::from_str(line).map_err(|_| bad("invalid JSON"))?;
+        let value: Value = serde_json::from_str(line).map_err(|error| bad(&format!("invalid JSON at column {}", error.column())))?;
         let query = value["query"].as_str().ok_or_else(|| bad("missing query"))?.to_owned();
         queries.push((value["id"].clone(), query));
     }
@@ -130,7 +146,7 @@ fn batch(text: &str, memdir: &Memdir, template: &Search, clamped: &[String]) -> 
 
 fn show(results: &SearchResults, printer: &mut Printer<'_>) -> io::Result<()> {
     if results.results.is_empty() {
-        printer.note("no results; try other words or a lower --min-score");
+        printer.note(&results.empty_note);
         return Ok(());
     }
     let mut analyser = Analyser::default();

@@ -16,9 +16,14 @@ pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, F
     } else {
         String::from_utf8_lossy(&stdin::read()?).into_owned()
     };
+    checked(&text, "invalid token")
+}
+
+/// Returns a token without the spaces around it. `what` is what is wrong if it cannot be one.
+fn checked(text: &str, what: &str) -> Result<String, Failure> {
     // The error of the server is about creating a token.
-    BearerToken::parse(&text).map_err(|_| Failure::Usage {
-        message: "invalid token: expected at least 16 printable ASCII characters, without spaces".into(),
+    BearerToken::parse(text).map_err(|_| Failure::Usage {
+        message: format!("{what}: expected at least 16 printable ASCII characters, without spaces"),
         hint: "check that the token is complete, or ask the server's operator for another one".into(),
     })?;
     Ok(text.trim().to_owned())
@@ -28,6 +33,6 @@ pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, F
 pub(super) fn from_file_or_variable(file: Option<&Path>, options: OutputOptions) -> Result<Option<String>, Failure> {
     match file {
         Some(file) => from_file(file, options).map(Some),
-        None => Ok(config::team_token_variable()),
+        None => config::team_token_variable().map(|token| checked(&token, "invalid token in MEMDIR_TEAM_TOKEN")).transpose(),
     }
 }

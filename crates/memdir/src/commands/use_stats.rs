@@ -116,7 +116,7 @@ fn show(stats: &UseStats, printer: &mut Printer<'_>) -> io::Result<()> {
         Some(since) => printer.line(format!("counted since {}", since.strftime("%Y-%m-%d"))),
         None if !stats.on => Ok(()),
         None => {
-            printer.note("no uses counted yet; set up the hooks and the MCP server, which count them, with: memdir install");
+            printer.note("no uses counted yet; the hooks and the MCP server that `memdir install` sets up count them");
             Ok(())
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
     });
     let output = WhereOutput {
         enabled: scope.off.is_none(),
-        off_by: scope.off.clone(),
+        off_by: scope.off.as_ref().map(ToString::to_string),
         project: scope.id.clone(),
         kind: scope.project.kind,
         root: scope.project.root.clone(),

@@ -529,7 +529,6 @@ mod tests {
             projects_claim = "repositories"
             tenant_claim = "org"
             tenant = "acme"
-            roles_claim = "realm_access.roles"
             client_id = "memdir-page"
             client_secret_file = "secret"
             [[oauth.groups]]
@@ -586,9 +585,6 @@ mod tests {
                     ),
                     tenant: Some(
                         "acme",
-                    ),
-                    roles_claim: Some(
-                        "realm_access.roles",
                     ),
                     client_id: Some(
                         "memdir-page",

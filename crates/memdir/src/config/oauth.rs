@@ -25,7 +25,6 @@ pub(crate) struct OAuthSetting {
     pub(crate) tenant_claim: Option<String>,
     /// The tenant, if no claim names it.
     pub(crate) tenant: Option<String>,
-    pub(crate) roles_claim: Option<String>,
     /// The id of the pages' client.
     pub(crate) client_id: Option<String>,
     /// The file with the secret of the pages' client.

@@ -129,7 +129,7 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
     match MemoryPath::parse(name) {
         Ok(name) if !path.contains('\0') => Ok((name.to_string(), path.into())),
         Ok(_) => Err(format!("ignored mount {name:?}: its path contains a NUL character")),
-        Err(_) => Err(format!("ignored mount {name:?}: invalid name")),
+        Err(error) => Err(format!("ignored mount {name:?}: invalid name: {}", error.why)),
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
             problems,
             [
                 "ignored `ignored`: expected a list",
-                "ignored mount \"../up\": invalid name",
+                "ignored mount \"../up\": invalid name: it contains the component \"..\"; use a name without it",
                 "ignored an entry of `mounts`: `name` and `path` are required",
                 "ignored \"(\" in `read_only`: invalid regular expression",
                 "ignored \"(?x) a # \" in `read_only`: invalid regular expression",

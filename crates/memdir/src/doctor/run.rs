@@ -14,6 +14,9 @@ use std::{
 /// The shortest time that any host waits for a server.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long to wait for the rest of the standard error of a server that has ended.
+const STDERR_TIMEOUT: Duration = Duration::from_millis(200);
+
 /// A server that answered.
 #[derive(Debug)]
 pub(super) struct ServerInfo {
@@ -38,11 +41,22 @@ pub(super) struct HookRun {
 pub(super) fn handshake(dir: &Path, program: &str, args: &[String]) -> Result<ServerInfo, String> {
     let watch = Stopwatch::start();
     let mut child = start(dir, program, args)?;
+    let stderr = child.stderr.take();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut text));
+        sender.send(String::from_utf8_lossy(&text).trim().to_owned())
+    });
     let server = initialize(&mut child, &watch);
     // A server that cannot be killed ends because its input is closed.
     let _ = child.kill();
     let _ = child.wait();
-    server
+    server.map_err(|error| match receiver.recv_timeout(STDERR_TIMEOUT) {
+        Ok(reason) if !reason.is_empty() => format!("{error}: {reason}"),
+        // A process that the server started may keep standard error open.
+        _ => error,
+    })
 }
 
 fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String> {

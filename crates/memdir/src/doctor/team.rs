@@ -9,8 +9,9 @@ use crate::{
     },
     team_client::{self, TRUST_CERTIFICATES, TeamAccess, TeamClient},
 };
+use memdir_core::internal::base::shell::quote_posix;
 use serde_json::Value;
-use std::fs;
+use std::{fs, path::Path};
 
 /// Returns the entry of a team server in a host's file, if it is there.
 pub(crate) fn remote_entry(file: &ConfigFile) -> Option<Value> {
@@ -19,16 +20,30 @@ pub(crate) fn remote_entry(file: &ConfigFile) -> Option<Value> {
     config_edit::get(file.format, &text, path).ok().flatten().filter(|entry| remote_url(entry).is_some())
 }
 
-/// Checks the connection that was installed in a file. `variable` returns the value of an environment variable.
-pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn Fn(&str) -> Option<String>) -> DoctorFinding {
+/// Checks the connection that was installed in a file, for a project if there is one. `variable` returns the value of an environment
+/// variable.
+pub(crate) fn check_team_server(
+    host: &Host,
+    (file, project_dir): (&ConfigFile, Option<&Path>),
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> DoctorFinding {
     let what = format!("{}: team server", file.path.display());
-    let install = |url: &str| format!("run: memdir install {} --server {url}", host.name);
+    let install = |url: &str, entry: &Value| install_command(host, project_dir, url, entry);
     let Some(entry) = remote_entry(file) else {
-        return DoctorFinding::bad(what, "missing", install("URL"));
+        if let Some(gone) = project_dir.filter(|dir| !dir.is_dir()) {
+            let dir = quote_posix(&gone.to_string_lossy());
+            let fix =
+                format!("remove the record with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --server --scope project", host.name);
+            return DoctorFinding::note(what, "the project no longer exists", fix);
+        }
+        let recorded = file.edits.iter().find_map(|edit| if let ConfigEdit::Entry { value, .. } = edit { Some(value) } else { None });
+        let recorded = recorded.unwrap_or(&Value::Null);
+        let base = remote_url(recorded).and_then(|url| team_client::server_url(url).ok()).unwrap_or_else(|| "URL".to_owned());
+        return DoctorFinding::bad(what, "missing", format!("run: {}", install(&base, recorded)));
     };
     let url = remote_url(&entry).unwrap_or_default();
     let Ok(base) = team_client::server_url(url) else {
-        return DoctorFinding::bad(what, format!("{url:?} is not a valid server URL"), install("URL"));
+        return DoctorFinding::bad(what, format!("{url:?} is not a valid server URL"), format!("run: {}", install("URL", &entry)));
     };
     let (token, unset) = match variable_name(&entry) {
         None => (remote_header(&entry, "Authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned), None),
@@ -40,7 +55,7 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
     };
     let has_token = token.is_some();
     let project = remote_header(&entry, "Memdir-Project").map(str::to_owned);
-    let has_project = project.is_some();
+    let check_project = project.as_ref().map_or_else(String::new, |project| format!("check the project {project:?}, or "));
     match (TeamClient::new(&base, token, project).access(), unset) {
         (TeamAccess::Accepted(version), _) if has_token => {
             DoctorFinding::ok(what, format!("{base} runs memdir {version} and accepts the token"))
@@ -55,18 +70,40 @@ pub(crate) fn check_team_server(host: &Host, file: &ConfigFile, variable: &dyn F
             DoctorFinding::note(what, format!("{base} can be reached; whether {} is signed in was not checked", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => {
-            let (first, project) = match has_project {
-                true => ("check the project, or get another token", " --project ID"),
-                false => ("get another token", ""),
+            let fix = match variable_name(&entry) {
+                Some(name) => format!("get another token, then set {name} to it in the environment of {}", host.title),
+                None => format!("get another token, then run: {}", install(&base, &entry)),
             };
-            let fix = format!("{first}, then {}{project} --token-file FILE", install(&base));
             DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)
         }
+        (TeamAccess::Forbidden(why), _) => {
+            let fix = format!("{check_project}ask the server's operator for access");
+            DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)
+        }
+        (TeamAccess::Unavailable(why), _) => DoctorFinding::bad(what, why, "try again later, or check that the server is running"),
         (TeamAccess::Unexpected(why), _) => DoctorFinding::bad(what, why, "check the URL, and that the server is running"),
         (TeamAccess::Untrusted(why), _) => DoctorFinding::bad(what, format!("cannot be reached: {why}"), TRUST_CERTIFICATES),
         (TeamAccess::Unreachable(why), _) => {
             DoctorFinding::bad(what, format!("cannot be reached: {why}"), "check the URL and the network connection")
         }
+    }
+}
+
+/// Returns the command that installs a connection again where it is, with the options that its entry shows.
+fn install_command(host: &Host, project_dir: Option<&Path>, url: &str, entry: &Value) -> String {
+    let project = remote_header(entry, "Memdir-Project").map(|project| format!(" --project {}", quote_posix(project)));
+    let token = match (variable_name(entry), remote_header(entry, "Authorization"), project_dir) {
+        (Some(name), ..) => format!(" --token-env {name}"),
+        (None, None, _) => String::new(),
+        // A token is never written into the settings of a project.
+        (None, Some(_), Some(_)) => " --token-env NAME".to_owned(),
+        (None, Some(_), None) => " --token-file FILE".to_owned(),
+    };
+    let command = format!("memdir install {} --server {url}{}{token}", host.name, project.unwrap_or_default());
+    match project_dir {
+        // Elsewhere, the command would install the connection a second time.
+        Some(dir) => format!("cd {} && {command} --scope project", quote_posix(&dir.to_string_lossy())),
+        None => command,
     }
 }
 

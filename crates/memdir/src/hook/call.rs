@@ -15,6 +15,7 @@ use crate::{
     exit::Failure,
     hosts::{HookEvent, Host},
     loads,
+    off_switch::OffSwitch,
     rules::Conversation,
     scope::Scope,
     spaces,
@@ -53,7 +54,7 @@ impl<'a> HookCall<'a> {
         if variable.is_some_and(config::is_host_variable_set)
             && let HostLoads::Mount { suspended_by: Some(switch), .. } = host_loads(host, &scope)
         {
-            return Err(Failure::Off { switch });
+            return Err(Failure::Off { switch: OffSwitch::Variable(switch) });
         }
         let memdir = spaces::open(settings, &scope)?.memdir.with_stop(&Stop::with_deadline(deadline));
         let session = SessionState::new(&settings.cache, host.name, input.session.as_deref());

@@ -73,5 +73,5 @@ fn truncate(text: &str, room: usize) -> String {
     let kept = text[..end].trim_end();
     // Otherwise what the host adds next would be a part of the data.
     let ends = frame::missing_ends(kept);
-    format!("{kept}\n{ends}[omitted: {lines}, {bytes}, over the host's limit; `memdir read` shows all of it]\n")
+    format!("{kept}\n{ends}[omitted: {lines}, {bytes}, over the host's limit; search the memory for the rest]\n")
 }

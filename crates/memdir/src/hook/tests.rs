@@ -262,7 +262,7 @@ fn long_text_is_truncated_after_a_line_with_a_note() {
     assert!(utf16_len(&out) <= MAX_UNITS && utf16_len(&out) > MAX_UNITS - 300);
     let left = 1000 - context.matches(line.trim_end()).count();
     let bytes = text::human_bytes((left * line.len()) as u64);
-    let note = format!("[omitted: {left} lines, {bytes}, over the host's limit; `memdir read` shows all of it]");
+    let note = format!("[omitted: {left} lines, {bytes}, over the host's limit; search the memory for the rest]");
     assert_eq!(context.lines().last(), Some(note.as_str()));
 }
 

@@ -28,6 +28,7 @@ pub(super) const HOST: Host = Host {
     }),
     instructions: "GEMINI.md",
     next_step: "Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.",
+    next_step_without_hooks: Some("Start `gemini`; `/mcp` lists memdir. In a project, trust the folder first."),
     hooks: HOOKS,
     hook_output: output,
     // The message contains the text of the hook of the session's start.

@@ -167,7 +167,7 @@ pub(crate) fn write(path: &Path, text: &str, expected: Option<&str>, scope: Inst
     let prepared = disk::prepare(path, Replace { mode, ..Replace::DURABLE }, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     if read(path)?.as_deref() != expected {
         let reason = "changed by another process".to_owned();
-        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again; memdir changed no file".into() });
+        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again".into() });
     }
     prepared.commit().map_err(fail)
 }

@@ -2,7 +2,7 @@
 //! token works and a revoked one is rejected at once. While the file is invalid, all of them are rejected.
 
 use super::{
-    groups::{NATIVE, dialect, native_group},
+    groups::{NATIVE, catalog_refusal, dialect, native_group},
     live::{LiveSettings, live_space},
     verified::{self, CallerGrant, VerifiedCallers},
 };
@@ -63,7 +63,7 @@ impl TokenCallers {
         let caller = TokenIdentity { person: grant.person.clone(), agent: grant.agent.clone(), projects: grant.projects.clone() };
         if let Some(switch) = scope::switched_off(settings, caller.project(request.project.as_deref())?) {
             // A remote caller does not see the path of the server's settings.
-            return Err(Failure::Off { switch: switch.replace(&settings.file.display().to_string(), "the server's settings") });
+            return Err(Failure::Off { switch: switch.with_file("the server's settings") });
         }
         let mounts = settings.places().caller(&caller, request.project.as_deref())?;
         let mut mounts = narrowed(mounts, &settings.only, &request.only)?;
@@ -129,7 +129,8 @@ impl TokenCallers {
                 hint: String::new(),
             });
         }
-        ToolCatalog::new(groups, &filter).map_err(|error| Failure::Usage { message: error.to_string(), hint: String::new() })
+        ToolCatalog::new(groups, &filter)
+            .map_err(|error| Failure::Usage { message: catalog_refusal(&error, read_only), hint: String::new() })
     }
 }
 
@@ -159,7 +160,10 @@ impl CallerDirectory for TokenCallers {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.as_ref() != Some(&why) {
             // The operator sees why; a remote caller sees neither the path nor the text of the settings.
-            let _ = writeln!(std::io::stderr(), "memdir: no token is accepted until the settings are corrected: {why}");
+            let _ = writeln!(
+                std::io::stderr(),
+                "memdir: until the settings are corrected, only the token of --token-file or MEMDIR_TOKEN is accepted: {why}"
+            );
             *reported = Some(why);
         }
         Err("this server's settings are invalid, so tokens cannot be checked; ask its operator to correct them".into())

@@ -6,11 +6,20 @@ use memdir_core::{
     Memdir,
     internal::{dialects, prompt::log_is_open, tools},
 };
-use memdir_server::ToolGroup;
+use memdir_server::{CatalogError, ToolGroup};
 use std::{io::Write as _, path::PathBuf, sync::Arc};
 
 /// The name of the group of memdir's own tools.
 pub(super) const NATIVE: &str = "native";
+
+/// Returns why a caller over HTTP gets no tools. `is_reader` is whether its token permits only reading: then the server's options are not
+/// to blame for an empty catalog, since the server has checked them at its start.
+pub(super) fn catalog_refusal(error: &CatalogError, is_reader: bool) -> String {
+    match error {
+        CatalogError::Empty if is_reader => "this token permits only reading, and this server has no tools that only read".to_owned(),
+        _ => error.to_string(),
+    }
+}
 
 /// Opens the groups with these names; memdir's own tools if there are none.
 pub(super) fn open(args: &Mcp, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<Vec<ToolGroup>, Failure> {

@@ -24,7 +24,6 @@ pub(super) fn options(setting: &OAuthSetting) -> Result<OAuthOptions, Failure> {
             groups: setting.groups_claim.clone(),
             projects: setting.projects_claim.clone(),
             tenant: setting.tenant_claim.clone(),
-            roles: setting.roles_claim.clone(),
         },
         tenant: setting.tenant.clone(),
         login: setting.client_id.clone().map(|id| LoginClient { id, secret }),

@@ -13,7 +13,7 @@ use memdir_core::{
     internal::{search::indexing::IndexProgress, tools},
 };
 use memdir_postgres::{Database, DatabaseSettings};
-use memdir_server::{HttpOptions, ToolCatalog, ToolFilter};
+use memdir_server::{CatalogError, HttpOptions, ToolCatalog, ToolFilter};
 use std::{io::Write as _, path::Path, sync::Arc, thread, time::Duration};
 
 /// A namespace with at least this many memories to index is reported in the log.
@@ -28,7 +28,13 @@ pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
     let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     check_tools(&filter)?;
     let connections = args.connections;
-    let database = connect(&DatabaseSettings { connections, ..database_settings(&args.database)? })?;
+    let database = database_settings(&args.database).map_err(|failure| match failure {
+        Failure::Usage { message, hint } => {
+            Failure::Usage { message, hint: format!("{hint}; `memdir mcp --http` serves files without a database") }
+        }
+        other => other,
+    })?;
+    let database = connect(&DatabaseSettings { connections, ..database })?;
     let pool = IndexPool::new(args.index_memory << 20, report_progress);
     remove_outdated_indexes(&database, settings);
     let callers = TeamCallers::new(database, pool, settings, filter);
@@ -73,7 +79,7 @@ fn remove_outdated_indexes(database: &Database, settings: &Settings) {
 /// Returns how the database of the command line or the environment is used.
 pub(crate) fn database_settings(args: &DatabaseArgs) -> Result<DatabaseSettings, Failure> {
     let Some(url) = args.database.clone().or_else(config::database_variable) else {
-        let hint = "pass --database postgres://USER@HOST/NAME, or set DATABASE_URL; `memdir mcp --http` serves files without a database";
+        let hint = "pass --database postgres://USER@HOST/NAME, or set DATABASE_URL";
         return Err(Failure::Usage { message: "no database is configured".into(), hint: hint.into() });
     };
     Ok(DatabaseSettings { root_certificates: args.database_ca.clone(), ..DatabaseSettings::new(&url) })
@@ -88,26 +94,29 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
 pub(crate) fn database_failure(error: Error) -> Failure {
     let Error::Unavailable { why, .. } = &error else { return error.into() };
     // Some reasons already name the step.
-    let names_step = ["memdir admin ", "upgrade memdir", "--connections"].iter().any(|step| why.contains(step));
-    let hint = match names_step {
-        true => "",
-        // PostgreSQL has answered.
-        false if why.contains("SQLSTATE") => "check DATABASE_URL or --database, and the privileges of the database role",
-        false => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
+    let names_step = ["memdir admin ", "upgrade memdir", "--connections", "--database-ca"].iter().any(|step| why.contains(step));
+    let state = why.rsplit_once("(SQLSTATE ").map(|(_, state)| state);
+    let hint = match state {
+        _ if names_step => "",
+        None => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
+        // PostgreSQL has answered: the password, the database or a privilege is wrong.
+        Some(state) if ["28", "3D", "42501"].iter().any(|class| state.starts_with(class)) => {
+            "check DATABASE_URL or --database, and the privileges of the database role"
+        }
+        Some(_) => "see the log of PostgreSQL for details",
     };
     Failure::Core { error, hint: Some(hint) }
 }
 
-/// Rejects unknown tools at the start, not at the first request of a caller.
+/// Rejects unknown tools, and options that leave none, at the start and not at the first request of a caller.
 fn check_tools(filter: &ToolFilter) -> Result<(), Failure> {
     let known: Vec<&str> = tools::native_with_log().iter().map(|tool| tool.name).collect();
-    match filter.only.iter().chain(&filter.without).find(|name| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => Err(Failure::Usage {
-            message: format!("unknown tool {name:?}; available: {}", known.join(", ")),
-            hint: "see the options with: memdir serve --help".into(),
-        }),
-    }
+    let error = match filter.only.iter().chain(&filter.without).find(|name| !known.contains(&name.as_str())) {
+        Some(name) => CatalogError::Unknown { name: name.clone(), known: known.join(", ") },
+        None if !tools::native_with_log().iter().any(|tool| filter.passes(tool)) => CatalogError::Empty,
+        None => return Ok(()),
+    };
+    Err(Failure::Usage { message: error.to_string(), hint: "see the options with: memdir serve --help".into() })
 }
 
 fn report_progress(namespace: &Path, progress: IndexProgress) {

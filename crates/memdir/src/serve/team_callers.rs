@@ -1,7 +1,10 @@
 //! The callers of a team server: the tokens in the database. Every request looks its token up there, so that a revoked one is rejected at
 //! once by all replicas. A caller keeps its id as long as its permissions are unchanged.
 
-use super::{groups::searchable_group, verified::check_person};
+use super::{
+    groups::{catalog_refusal, searchable_group},
+    verified::check_person,
+};
 use crate::{config::Settings, exit::Failure, scope::narrowed, spaces};
 use jiff::Timestamp;
 use memdir_core::{Access, Clock as _, IndexPool, Mount, SystemClock, internal::base::time::Stopwatch};
@@ -113,7 +116,7 @@ impl TeamCallers {
         if filter.only.is_empty() && !self.filter.only.is_empty() {
             return Err(refuse("no tools left to serve: `memory_log` exists only with the setting `log = true`".into()));
         }
-        let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(error.to_string()))?;
+        let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(catalog_refusal(&error, is_reader)))?;
         let projects = &caller.access.projects;
         let unselected = if request.project.is_none() && projects.len() > 1 { projects.keys().cloned().collect() } else { Vec::new() };
         Ok(catalog.for_actor(actor).with_projects(unselected))

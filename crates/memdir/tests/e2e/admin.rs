@@ -135,6 +135,13 @@ fn a_team_is_set_up_from_nothing() {
     "#);
     assert_snapshot!(run(&["group", "remove", "backend", "ben", "--tenant", "acme"]), @"removed member ben from group backend");
     assert_snapshot!(run(&["project", "remove", "shop", "--tenant", "acme"]), @"removed project shop");
+    assert_snapshot!(run(&["tenant", "add", "two words"]), @"added tenant two words");
+    assert_snapshot!(run(&["group", "add", "backend", "cleo", "--tenant", "two words"]), @r#"
+    -- stderr
+    error: person "cleo" not found
+    hint: add the person with: memdir admin person add cleo --tenant 'two words'
+    -- exit 1
+    "#);
     assert_snapshot!(run(&["person", "remove", "ada", "--tenant", "acme"]), @"removed person ada");
     assert_snapshot!(run(&["token", "list", "--tenant", "acme"]), @"no tokens");
     assert_snapshot!(run(&["tenant", "remove", "acme"]), @"removed tenant acme");

@@ -73,7 +73,7 @@ fn a_broken_entrypoint_leaves_the_instructions_whole() {
 #[test]
 fn loads_are_counted_on_this_machine() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompts loaded yet; set up the hooks, which load them, with: memdir install");
+    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompts loaded yet; the hooks that `memdir install` sets up load one at the start of each session");
     home.ok(&["write", "notes/deploy", "x"]);
     let bytes = home.ok(&["prompt"]).len();
     home.put("MEMORY.md", "- line\n".repeat(300));
@@ -244,6 +244,19 @@ fn check_reports_errors_in_its_exit_status() {
     -- exit 1
     "#);
     assert_eq!(home.json(&["check"])["findings"][0]["rule"], "relative-date");
+}
+
+#[test]
+fn check_names_no_repair_of_a_read_only_mount() {
+    let home = Home::new();
+    home.put("a.md", "---\ntype: project\n---\n\nBy hand.\n");
+    home.configure("[[mounts]]\nname = \"\"\npath = \"../memory\"\naccess = \"read-only\"\n");
+    assert_snapshot!(home.run(&["check", "--fix"]), @"
+    a.md: unlisted: not listed in the entrypoint
+    1 file: 1 error, 0 suggestions
+    -- exit 1
+    ");
+    assert_eq!(home.files(), ["a.md"]);
 }
 
 #[test]

@@ -188,14 +188,22 @@ fn a_project_filters_every_command_and_is_never_ignored() {
         );
         assert!(words(&format!("chats {command} --project web")).contains("error: unexpected argument '--project' found\n"), "{command}");
     }
-    assert!(
-        home.run(&["chats", "off", "--host", "codex", "--project", "web"]).contains("error: --host and --project cannot be combined\n")
+    assert_eq!(
+        home.run(&["chats", "off", "--host", "codex", "--project", "web"]),
+        "-- stderr\nerror: --host and --project cannot be combined\nhint: pass only one of them: --host applies to all projects, and --project to all hosts\n-- exit 2\n"
     );
     assert!(home.run(&["chats", "off", "--project", "web"]).starts_with("chats in /home/ada/web are off\n"));
     let settings = || fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert_eq!(settings(), "[chats]\non = true\nprojects_off = [\"/home/ada/web\"]\n");
+    assert_eq!(
+        home.run(&["chats", "on", "--project", "/home/ada/web/admin"]),
+        "-- stderr\nerror: chats in /home/ada/web/admin cannot be turned on: they are off for all of /home/ada/web\nhint: turn them on for all of it with: memdir chats on --project /home/ada/web\n-- exit 2\n"
+    );
     home.ok(&["chats", "on", "--project", "web"]);
     assert_eq!(settings(), "[chats]\non = true\n");
+    home.configure("[chats]\non = true\nprojects_off = [\"~/private\"]\n");
+    home.ok(&["chats", "on", "--project", "~/private"]);
+    assert_eq!(settings(), "[chats]\non = true\n", "an entry that was written by hand");
     assert!(home.ok(&["chats", "forget", "--project", "web", "--before", "2030-01-01"]).starts_with("forgot 1 conversation"));
     assert_eq!(ids(home.json(&["chats"])), ["1af7fc5e-8455"]);
 }
@@ -268,6 +276,10 @@ fn a_conversation_is_resumed_by_its_content() {
     let home = home();
     let off = "-- stderr\nnote: chats are off; turn them on with: memdir chats on\n-- exit 1\n";
     assert_eq!(home.run(&["resume", "deploy"]), off);
+    // Turned on in an editor, which creates no archive.
+    home.configure("[chats]\non = true\n");
+    let empty = "-- stderr\nnote: no conversations imported yet; import them with: memdir chats sync\n-- exit 1\n";
+    assert_eq!(home.run(&["resume", "deploy"]), empty);
     home.ok(&["chats", "on"]);
     let output = home.run(&["resume", "hashes", "twice"]);
     assert!(output.starts_with("cd /home/ada/app && claude --resume 1af7fc5e-8455\n-- stderr\nnote: claude-code "), "{output}");
@@ -289,6 +301,11 @@ fn run_starts_the_host() {
     let script = home.path("bin/codex");
     fs::write(&script, "#!/bin/sh\necho \"$PWD: $*\" > \"$HOME/started\"\n").unwrap();
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let missing = home.command(&["resume", "Deployed", "--host", "codex", "--run"]).env("PATH", home.path("app")).output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&missing.stderr),
+        "error: cannot start codex: No such file or directory (os error 2)\nhint: install codex, or add its directory to PATH\n"
+    );
     let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
     let output = home.command(&["resume", "Deployed", "--host", "codex", "--run"]).env("PATH", path).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

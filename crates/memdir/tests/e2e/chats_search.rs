@@ -294,7 +294,7 @@ fn a_host_whose_transcripts_have_no_messages_is_reported() {
     assert_snapshot!(home.run_bare(&["search", "hello"]), @"
     -- stderr
     note: no messages found in the newest gemini conversation; the transcript format may have changed
-    note: no results; try other words or a lower --min-score
+    note: no results: 0 files searched
     -- exit 1
     ");
     let doctor = home.run_bare(&["doctor"]);

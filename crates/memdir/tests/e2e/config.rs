@@ -35,7 +35,6 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     oauth.projects_claim  none  default
     oauth.tenant_claim  none  default
     oauth.tenant  none  default
-    oauth.roles_claim  none  default
     oauth.client_id  none  default
     oauth.client_secret_file  none  default
     oauth.groups  none  default
@@ -107,7 +106,6 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
     oauth.projects_claim  none  default
     oauth.tenant_claim  none  default
     oauth.tenant  none  default
-    oauth.roles_claim  none  default
     oauth.client_id  none  default
     oauth.client_secret_file  none  default
     oauth.groups  none  default
@@ -281,11 +279,6 @@ fn the_settings_in_effect_are_shown_with_their_origin() {
         },
         {
           "name": "oauth.tenant",
-          "value": "none",
-          "from": "default"
-        },
-        {
-          "name": "oauth.roles_claim",
           "value": "none",
           "from": "default"
         },
@@ -722,7 +715,6 @@ fn every_setting_is_shown_with_its_value_and_origin() {
     oauth.projects_claim  none  default
     oauth.tenant_claim  none  default
     oauth.tenant  none  default
-    oauth.roles_claim  none  default
     oauth.client_id  none  default
     oauth.client_secret_file  none  default
     oauth.groups  none  default
@@ -799,6 +791,7 @@ fn keys_are_set_and_removed_and_the_rest_of_the_file_stays() {
     home.ok(&["config", "set", "chats.keep_days", "30"]);
     home.ok(&["config", "set", "team", "false"]);
     assert_eq!(text(), "# mine\r\nteam = false # not yet\r\n\r\n[chats] # here\r\nkeep_days = 30 # a month\r\n");
+    assert_snapshot!(home.run(&["config", "set", "dream.model_cost", "0.5"]), @"set dream.model_cost = 0.5 in [HOME]/home/config.toml");
 }
 
 #[test]
@@ -845,7 +838,13 @@ fn an_invalid_key_or_value_changes_nothing() {
     assert_snapshot!(home.run(&["config", "set", "search.embedder", "ollama"]), @"
     -- stderr
     error: invalid value for search.embedder: this embedder requires search.url, search.model and search.dimensions
-    hint: search.embedder takes: builtin, none, openai or ollama
+    hint: set it and the settings that it requires with: memdir config edit
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["config", "set", "oauth.issuer", "https://login.example.org"]), @"
+    -- stderr
+    error: invalid value for oauth.issuer: missing field `resource`
+    hint: set it and the settings that it requires with: memdir config edit
     -- exit 2
     ");
     assert_snapshot!(home.run(&["config", "set", "secrets.allow", "("]), @r#"

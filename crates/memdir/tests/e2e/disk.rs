@@ -192,7 +192,7 @@ fn special_file_systems_are_not_searched() {
     home.configure("[memory]\nextraPaths = [\"/proc/**\"]\n");
     assert_snapshot!(home.run_bare(&["search", "Linux version"]), @"
     -- stderr
-    note: no results; try other words or a lower --min-score
+    note: no results: 0 files searched
     -- exit 1
     ");
     assert_snapshot!(home.run_bare(&["read", "proc/version"]), @r#"

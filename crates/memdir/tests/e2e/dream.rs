@@ -82,7 +82,7 @@ fn a_plan_whose_memories_changed_is_not_a_success() {
     assert_snapshot!(home.run_with(&["dream", "--apply", "-"], "nonsense\n"), @r##"
     -- stderr
     error: invalid plan: line 1: a plan must begin with "# Dream plan"
-    hint: nothing was changed; correct the plan, or make a new one with: memdir dream
+    hint: correct the plan, or make a new one with: memdir dream
     -- exit 2
     "##);
 }
@@ -139,7 +139,7 @@ fn a_limit_is_raised_on_purpose_and_an_undone_plan_waits_again() {
     assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
     error: plan changes 12 of 12 memories (100% of the memories), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)
-    hint: nothing was changed; correct the plan, or make a new one with: memdir dream
+    hint: to skip an operation, delete its section in the plan; then apply the plan again
     -- exit 2
     ");
     let state = |home: &Home| home.json(&["dream", "--status"])["plans"][0]["state"].clone();
@@ -218,6 +218,48 @@ fn lines_that_are_never_used_leave_a_full_entrypoint() {
     assert_eq!(home.text("MEMORY.md"), before);
 }
 
+/// An automatic plan runs in a detached process, so what went wrong is in the status until a plan is made.
+#[test]
+fn the_status_reports_why_no_plan_could_be_made() {
+    let home = filled();
+    std::os::unix::fs::symlink("/nonexistent/index.md", home.path("memory/MEMORY.md")).unwrap();
+    let failed = home.run(&["dream"]);
+    assert!(failed.contains("is a symbolic link that points outside the directory") && failed.ends_with("-- exit 2\n"), "{failed}");
+    let status = home.run(&["dream", "--status"]);
+    assert!(status.contains("\nthe last attempt to make a plan failed: ") && status.contains("points outside the directory"), "{status}");
+    fs::remove_file(home.path("memory/MEMORY.md")).unwrap();
+    home.ok(&["dream"]);
+    assert!(!home.run(&["dream", "--status"]).contains("failed"));
+}
+
+/// Without the option, the command in the note would apply the plan to another memory.
+#[test]
+fn the_note_about_a_plan_repeats_the_options_that_select_the_memory() {
+    let home = filled();
+    let dir = home.path("memory").display().to_string();
+    let shown = home.run_bare(&["--dir", &dir, "dream"]);
+    assert!(shown.contains("then apply it with: memdir --dir [HOME]/memory dream --apply [HOME]/home/dreams/"), "{shown}");
+}
+
+/// Sessions are counted only for automatic plans, so the status has no number without them.
+#[test]
+fn the_status_has_no_sessions_while_automatic_plans_are_off() {
+    let home = filled();
+    assert_snapshot!(home.run(&["dream", "--status"]), @"
+    automatic plans: off; turn them on with: memdir dream --auto on
+    last plan: never
+    last applied: never
+    ");
+    home.ok(&["dream", "--auto", "on"]);
+    assert_snapshot!(home.run(&["dream", "--status"]), @"
+    automatic plans: on
+    last plan: never
+    last applied: never
+    sessions since the last plan: 0
+    next automatic plan: 0 of 5 required sessions have ended
+    ");
+}
+
 #[test]
 fn a_clean_memory_needs_no_plan() {
     let home = Home::new();
@@ -266,7 +308,7 @@ fn operations_of_an_agent_become_a_plan_and_nothing_else() {
     assert_snapshot!(home.run_with(&["dream", "--operations", "-"], hostile.to_string()), @r#"
     -- stderr
     error: invalid operations: operation 1: invalid memory name "../../x": it contains the component ".."; use a name without it
-    hint: nothing was changed; see the expected format with: memdir dream --prompt --piece 1
+    hint: see the expected format with: memdir dream --prompt --piece 1
     -- exit 2
     "#);
     assert!(home.ok(&["dream", "--prompt"]).contains("<memory source=\"notes/kept@"));
@@ -343,6 +385,7 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     assert_eq!(fs::read_to_string(home.path("trust")).unwrap(), "true\n");
     let announced = String::from_utf8(with_host(&home, "gemini", &[]).stdout).unwrap();
     assert!(announced.contains("\n  GEMINI_CLI_TRUST_WORKSPACE=true gemini --output-format json "), "{announced}");
+    assert!(announced.contains("\nlimit: 300 s in total; the cost is not limited, "), "{announced}");
     assert_eq!(
         serde_json::from_str::<Value>(&fs::read_to_string(home.path("settings")).unwrap()).unwrap(),
         json!({ "hooksConfig": { "enabled": false }, "tools": { "core": ["none"] }, "mcp": { "allowed": ["none"] } })
@@ -352,6 +395,11 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
         ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex exited with status 1: stream error: no credit"),
         ("codex", "echo 'I would archive the empty note.'", "expected JSON such as"),
         ("gemini", "echo '{\"response\":\"no\"}'", "expected JSON such as"),
+        (
+            "gemini",
+            "printf '{\\n  \"error\": {\\n    \"message\": \"quota exceeded\"\\n  }\\n}\\n' >&2; exit 1",
+            "gemini exited with status 1: quota exceeded",
+        ),
     ] {
         fake_program(&home, host, script);
         let output = with_host(&home, host, &["--yes"]);
@@ -367,7 +415,7 @@ fn a_model_is_shown_before_it_is_asked() {
     let output = with_claude(&home, &[]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("claude -p --output-format json --tools '' --strict-mcp-config"), "{text}");
-    assert!(text.contains("would run this command once with about "), "{text}");
+    assert!(text.contains("would run this command once with about ") && text.contains("\nlimits: 300 s and 1.00 USD in total\n"), "{text}");
     assert!(!home.path("started").exists(), "nothing runs without --yes");
 }
 
@@ -400,6 +448,16 @@ fn a_model_that_misbehaves_changes_nothing() {
         // Its own stop hook holds the output open after it ended.
         ("has a stop hook", "(sleep 600) & echo '{\"result\":\"x\"}'", "claude did not answer within 1 s and was stopped"),
         ("fails", "echo 'out of credit' >&2; exit 1", "claude exited with status 1: out of credit"),
+        (
+            "fails with JSON",
+            "echo '{\"is_error\":true,\"result\":\"Invalid API key\"}'; exit 1",
+            "claude exited with status 1: Invalid API key",
+        ),
+        (
+            "reaches its cost limit",
+            "echo '{\"is_error\":true,\"subtype\":\"error_max_budget_usd\"}'",
+            "the program reported an error: error_max_budget_usd",
+        ),
         ("prints prose", "echo 'I archived everything for you.'", "operations: expected JSON such as"),
         ("prints garbage", "head -c 100000 /dev/urandom", "the model's answer is not valid UTF-8"),
         ("prints nothing", "true", "operations: expected JSON such as"),
@@ -421,7 +479,7 @@ fn a_model_that_misbehaves_changes_nothing() {
         assert_eq!(home.json(&["dream", "--status"])["plans"], json!([]), "{what}");
     }
     fs::remove_file(home.path("bin/claude")).unwrap();
-    assert!(String::from_utf8_lossy(&with_claude(&home, &["--yes"]).stderr).contains("claude cannot be started"));
+    assert!(String::from_utf8_lossy(&with_claude(&home, &["--yes"]).stderr).contains("claude cannot be started: it is not installed"));
 }
 
 /// A model that memdir started gets no memories from hooks and starts no model.

@@ -56,6 +56,12 @@ fn regular_expressions_with_groups() {
     error: invalid regular expression: Parsing error at position 1: Opening parenthesis without closing parenthesis
     -- exit 2
     ");
+    // The text of the memory does not help to correct these.
+    assert_snapshot!(home.run(&["edit", "a", "--regex", "w(3)", "$!2"]), @"
+    -- stderr
+    error: the replacement refers to group $!2, but the regular expression has only 1 group
+    -- exit 1
+    ");
 }
 
 #[test]

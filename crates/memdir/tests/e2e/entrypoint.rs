@@ -76,6 +76,30 @@ fn an_existing_fallback_entrypoint_is_used() {
 }
 
 #[test]
+fn no_repair_is_suggested_for_a_read_only_mount() {
+    let home = Home::new();
+    home.configure("[[mounts]]\nname = \"\"\npath = \"../memory\"\naccess = \"read-only\"\n");
+    std::fs::create_dir_all(home.path("memory")).unwrap();
+    assert_snapshot!(home.run(&["read"]), @"
+    -- stderr
+    note: no memories yet
+    ");
+    home.put("a.md", "x\n");
+    assert_snapshot!(home.run(&["read"]), @"
+    -- stderr
+    note: not listed in MEMORY.md: a
+    ");
+    let checked = home.run(&["entrypoint"]);
+    assert_snapshot!(checked, @"
+    MEMORY.md: not listed: a.md
+    -- stderr
+    note: MEMORY.md is in a read-only mount, so --repair does not change it
+    -- exit 1
+    ");
+    assert_eq!(home.run(&["entrypoint", "--repair"]), checked);
+}
+
+#[test]
 fn a_mount_without_an_entrypoint_gets_only_memories() {
     let home = Home::new();
     home.configure("[[mounts]]\nname = \"plain\"\npath = \"../plain\"\nentrypoint = false\n");

@@ -118,7 +118,7 @@ fn the_reason_names_what_the_user_typed() {
         assert!(printed.contains(&format!("error: {message}\n")), "{printed}");
     };
     refused(&["write", "a", "x", "--title", "one\ntwo"], "title must be a single line without NUL characters");
-    refused(&["--only", "zz", "write", "q", "x"], "cannot write \"q\": the name is excluded by --only");
+    refused(&["--only", "zz", "write", "q", "x"], "cannot write \"q\": access is restricted to other names");
     let neither = "\"soon\" is neither a date such as 2026-01-31 nor a period such as 90d";
     for command in [&["search", "x", "--since"][..], &["chats", "--since"], &["chats", "export", "--since"], &["replay", "--since"]] {
         refused(&[command, &["soon"]].concat(), &format!("invalid --since: {neither}"));

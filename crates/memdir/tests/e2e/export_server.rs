@@ -152,5 +152,6 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     let url = team.url();
     drop(team.web);
     let gone = team.laptop.run_bare(&["export", "--to-server", &url]);
-    assert!(gone.contains("error: the server is not available: ") && gone.ends_with("-- exit 3\n"), "{gone}");
+    let hint = "; 0 memories were copied\nhint: check the URL and that the server is running, then run the command again; ";
+    assert!(gone.contains("error: the server is not available: ") && gone.contains(hint) && gone.ends_with("-- exit 3\n"), "{gone}");
 }

@@ -94,7 +94,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     [HOME]/home/plans/plan.md
     search indexes, vectors and caches  all files; rebuilt when needed
     -- stderr
-    note: nothing was removed; forget the words with: memdir forget --yes WORDS
+    note: nothing was removed; to forget the words, run the same command without --dry-run
     note: not reached: the git history of [HOME]/shop/.memdir
     note: not reached: the hosts' own transcripts, memories and caches
     note: not reached: other machines, backups, exports and your shell history
@@ -186,7 +186,7 @@ fn a_directory_alone_is_forgotten_without_the_rest_of_the_home() {
     run_in(&home, "shop", &["write", "b", "A secret garden there."]);
     let value = home.json(&["forget", "--yes", "secret garden"]);
     assert_eq!(value["receipt"]["redacted"], 2, "{value:#}");
-    assert!(value["receipt"]["not_reached"].to_string().contains("--dir or MEMDIR_DIR"));
+    assert!(value["receipt"]["not_reached"].to_string().contains("because MEMDIR_DIR is set"));
     assert_eq!(run_in(&home, "shop", &["read", "b"]), "A secret garden there.\n");
     let receipt = fs::read_to_string(value["receipt_file"].as_str().unwrap()).unwrap();
     assert!(!receipt.contains("garden") && receipt.contains("\"redacted\": 2"), "{receipt}");
@@ -412,6 +412,22 @@ fn large_and_compressed_files_are_named_and_the_rest_is_forgotten() {
     assert_eq!(fs::read(home.path("home/later/old.zst")).unwrap(), bytes, "it is not changed");
     let output = run_in(&home, "shop", &["forget", "--yes", WORDS]);
     assert!(output.contains("not verified: the words remain (see below)") && output.ends_with("-- exit 1\n"), "{output}");
+}
+
+/// What changes the name of a directory depends on where it is.
+#[test]
+fn a_directory_that_keeps_its_name_says_what_to_rename() {
+    let home = Home::new();
+    repository(&home, "shop");
+    for dir in ["home/people", "home/kept/by-hand"] {
+        fs::create_dir_all(home.path(dir).join(WORDS)).unwrap();
+    }
+    let shown = run_in(&home, "shop", &["forget", "--dry-run", WORDS]);
+    for (dir, step) in
+        [("people", "rename the person, team or agent that it is named after"), ("kept/by-hand", "rename the directory yourself")]
+    {
+        assert!(shown.contains(&format!("kept: [HOME]/home/{dir}/{WORDS}: memdir does not rename it; {step}\n")), "{dir}: {shown}");
+    }
 }
 
 /// Killed at any step, the next run finishes it.

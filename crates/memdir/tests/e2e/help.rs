@@ -90,7 +90,8 @@ fn help_lists_every_command_and_exit_status() {
           --home <PATH>          Directory for memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
           --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
-          --agent <NAME>         Also use this agent's memory, under agent/NAME [env: MEMDIR_AGENT]
+          --agent <NAME>         Also use this agent's memory, under agent/NAME, unless --dir is used
+                                 [env: MEMDIR_AGENT]
           --agent-scope <SCOPE>  Scope of the memory of --agent: user (all projects), project (shared in
                                  the repository) or local (this project, on this machine) [default:
                                  user]
@@ -100,8 +101,9 @@ fn help_lists_every_command_and_exit_status() {
       -V, --version              Print version
 
     Standard input:
-      A text or file given as `-` is read from standard input, at most once per command. The final
-      newline of a text is removed, except for TEXT in `memdir write`; files are read unchanged.
+      A text given as `-` is read from standard input, and so is a file where the help of the command
+      says so, at most once per command. The final newline of a text is removed, except for TEXT in
+      `memdir write`; files are read unchanged.
 
     Exit status:
       0  success
@@ -270,7 +272,13 @@ fn help_is_a_command() {
     assert_snapshot!(home.run(&["help", "write", "notes"]), @r#"
     -- stderr
     error: unknown command "memdir write notes"
-    hint: list the commands with: memdir help
+    hint: see the arguments of `memdir write` with: memdir help write
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["help", "projects", "adopt", "shop"]), @r#"
+    -- stderr
+    error: unknown command "memdir projects adopt shop"
+    hint: see the arguments of `memdir projects adopt` with: memdir help projects adopt
     -- exit 2
     "#);
     assert_snapshot!(home.run(&["help", "raed", "--json"]), @r#"

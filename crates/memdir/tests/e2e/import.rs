@@ -25,6 +25,11 @@ fn memories_are_exported_and_imported_as_one_file() {
     assert_eq!(home.run(&["export", "--format", "json", "--out", &bundle]), "exported 2 memories to [HOME]/bundle.json (225 bytes)\n");
     let printed = home.run(&["export", "--out", &bundle]);
     assert!(printed.contains("already exists") && printed.contains("--force"), "{printed}");
+    let printed = home.run(&["export", "--force", "--out", home.path("memory").to_str().unwrap()]);
+    assert_eq!(
+        printed,
+        "-- stderr\nerror: [HOME]/memory is a directory\nhint: pass the path of a file, such as a new one in that directory\n-- exit 2\n"
+    );
 
     let other = Home::new();
     other.ok(&["write", "style", "Four spaces."]);

@@ -173,6 +173,9 @@ fn one_project_of_claude_mem_can_be_imported() {
         printed.contains("found 2 projects: blog (1 memory), shop (1 memory); to import only one of them, add --from-project NAME"),
         "{printed}"
     );
+    let whole = home.run(&["import", "claude-mem", &path]);
+    assert!(whole.contains("; to import only one of them, undo this import and add --from-project NAME"), "{whole}");
+    home.ok(&["undo"]);
     let json = home.json(&["import", "claude-mem", &path, "--from-project", "shop"]);
     assert_eq!(json["memories"][0]["name"], "claude-mem/shop/decision/use-postgres", "{json}");
     assert_eq!(home.ok(&["list"]), "claude-mem/shop/decision/use-postgres\n");
@@ -242,6 +245,8 @@ fn older_and_damaged_databases_of_claude_mem() {
         let printed = home.run(&["import", "claude-mem", home.path(name).to_str().unwrap()]);
         assert!(printed.contains("error: ") && printed.contains("hint: ") && printed.contains("-- exit "), "{name}: {printed}");
     }
+    let text = home.run(&["import", "claude-mem", home.path("text.db").to_str().unwrap()]);
+    assert!(text.contains("file is not a database\nhint: check that the file is claude-mem's database, usually "), "{text}");
     insta::assert_snapshot!(home.run(&["import", "claude-mem", home.path("other.db").to_str().unwrap()]), @"
     -- stderr
     error: [HOME]/other.db has none of claude-mem's tables (observations, session_summaries, directives)

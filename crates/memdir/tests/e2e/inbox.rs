@@ -599,8 +599,40 @@ fn without_an_inbox_the_error_names_what_turns_it_on() {
         shown.contains("error: the inbox is off (inbox.on = false)\nhint: turn it on with: memdir config set inbox.on true"),
         "{shown}"
     );
-    let shown = Home::new().run(&["inbox"]);
-    assert!(shown.contains("error: the selected memory has no inbox") && shown.contains("hint: omit --dir and --only"), "{shown}");
+    // The hint names what selects the memory, and nothing else.
+    assert_snapshot!(Home::new().run(&["inbox"]), @"
+    -- stderr
+    error: the selected memory has no inbox; only a project's memory has one
+    hint: unset MEMDIR_DIR
+    -- exit 2
+    ");
+    let home = Home::new();
+    fs::create_dir_all(home.path("memory")).unwrap();
+    let dir = home.path("memory").display().to_string();
+    for (args, hint) in [
+        (&["--dir", &dir, "inbox"][..], "omit --dir"),
+        (&["--only", "notes", "inbox"], "omit --only"),
+        (&["--dir", &dir, "--only", "notes", "inbox"], "omit --dir and --only"),
+    ] {
+        let shown = home.run_bare(args);
+        assert!(shown.contains(&format!("\nhint: {hint}\n")), "{args:?}: {shown}");
+    }
+}
+
+/// A review names keys instead of options, and a candidate for a memory that is gone can only be rejected.
+#[test]
+fn errors_of_decisions_name_what_the_reader_can_do() {
+    let home = with_candidates();
+    home.bare(&["write", "notes/deploy", "Mine."]).output().unwrap();
+    let shown = run(&home, &["inbox", "accept", "feedback/no-force-push", "notes/deploy"]);
+    assert!(shown.contains("already exists; merge the text with: memdir inbox merge CANDIDATE NAME"), "{shown}");
+    let (seen, _) = answered(home.bare(&["inbox", "review"]).env("TERM", "xterm").env("NO_COLOR", "1"), "aq");
+    assert!(seen.contains("already exists\nhint: press m to merge the text into a memory, or n to use another name\n"), "{seen}");
+    assert!(!seen.contains("--as"), "{seen}");
+    // A rule that is gone cannot be changed.
+    plant(&home, &Planted { name: "rules/gone", kind: "unused", words: "", conversation: "claude-code/s", when: "" });
+    let shown = run(&home, &["inbox", "accept", "rules/gone"]);
+    assert!(shown.contains("hint: the memory that the candidate changes no longer exists; reject it with: memdir inbox reject"), "{shown}");
 }
 
 /// The mark is not in the cache, which other conversations or the person may empty.

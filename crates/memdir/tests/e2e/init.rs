@@ -34,6 +34,12 @@ fn a_team_memory_in_a_repository() {
     hint: run the command in a git repository, or omit --team
     -- exit 2
     ");
+    assert_snapshot!(home.run_bare(&["--only", "notes", "init"]), @"
+    -- stderr
+    error: cannot initialize: only parts of the memory are selected
+    hint: omit --only
+    -- exit 2
+    ");
     fs::create_dir_all(home.path("work/.git")).unwrap();
     assert_snapshot!(home.run_bare(&["init", "--team"]), @"
     created [HOME]/work/.memdir with MEMORY.md
@@ -46,6 +52,12 @@ fn a_team_memory_in_a_repository() {
     assert_snapshot!(home.run_bare(&["write", "team/deploy", "Tuesdays."]), @"created team/deploy (10 bytes, version 1c649f6b88f9, change [ID])");
     assert_snapshot!(home.run_bare(&["list"]), @"team/deploy");
     assert_eq!(crate::home::files_below(&home.path("work/.memdir")), [".gitattributes", "MEMORY.md", "deploy.md"]);
+    fs::create_dir_all(home.path("work/src")).unwrap();
+    let below = home.bare(&["init", "--team"]).current_dir(home.path("work/src")).output().unwrap();
+    assert_snapshot!(home.tell(&["init", "--team"], below), @"
+    already initialized: [HOME]/work/.memdir
+    next: memdir write team/NAME TEXT; share it with: git add [HOME]/work/.memdir
+    ");
 }
 
 #[test]

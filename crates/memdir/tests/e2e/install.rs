@@ -4,7 +4,7 @@ use crate::{
     home::{Home, files_below},
     terminal::answered,
 };
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _};
 
 /// The names of all hosts.
 fn hosts(home: &Home) -> Vec<String> {
@@ -199,6 +199,61 @@ fn a_project_is_installed_for_itself() {
     hint: omit --scope project
     -- exit 3
     ");
+    let failed = home.run_bare(&["install", "claude-desktop", "windsurf", "--scope", "project"]);
+    assert!(failed.matches(": failed: ").count() == 2 && !failed.contains("note: "), "nothing uses a memory: {failed}");
+}
+
+/// A suggested command must not install in another scope, for another memory, or hooks that were left out.
+#[test]
+fn suggested_commands_keep_the_installation() {
+    let shown = machine().run_bare(&["install", "--scope", "project"]);
+    let next = "next: memdir install claude-code --scope project (or memdir install --scope project --yes for all hosts found)\n";
+    assert!(shown.ends_with(next), "{shown}");
+    let home = Home::new();
+    let shown = home.run_bare(&["install", "claude-code", "codex", "--scope", "project", "--no-hooks"]);
+    let command = "memdir install claude-code --scope project --no-hooks --auto-memory replace|share|both\n";
+    assert!(shown.contains(&format!("choose what to do with it: {command}")), "{shown}");
+    assert!(shown.contains("  Start `codex`; `/mcp` lists memdir. In a project, trust the project first.\n"), "{shown}");
+    let shown = home.run_bare(&["doctor"]);
+    assert!(shown.contains(&format!("choose with: {command}")), "{shown}");
+    let home = Home::new();
+    let shown = home.run_bare(&["--dir", "notes", "install", "claude-code"]);
+    let command = "memdir --home [HOME]/home --dir [HOME]/work/notes install claude-code --auto-memory replace|share|both\n";
+    assert!(shown.contains(&format!("choose what to do with it: {command}")), "{shown}");
+    let shown = home.run_bare(&["doctor"]);
+    assert!(shown.contains(&format!("choose with: {command}")), "{shown}");
+}
+
+#[test]
+fn the_doctor_says_why_a_program_fails() {
+    let home = Home::new();
+    home.bare(&["install", "codex", "--scope", "project"]).output().unwrap();
+    let program = home.path("bin/memdir-broken");
+    fs::create_dir_all(home.path("bin")).unwrap();
+    fs::write(&program, "#!/bin/sh\necho 'no such model' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for file in ["config.toml", "hooks.json"] {
+        let file = home.path("work/.codex").join(file);
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace(env!("CARGO_BIN_EXE_memdir"), program.to_str().unwrap())).unwrap();
+    }
+    let shown = home.run_bare(&["doctor", "codex"]);
+    let install = "check that the program runs, or run: memdir --home [HOME]/home install codex --scope project\n";
+    assert!(shown.contains(&format!(": no such model\n      {install}")), "{shown}");
+    let explain = "run: echo '{}' | memdir --home [HOME]/home hook codex session-start --explain\n";
+    assert!(shown.contains(&format!("exited with status 1: no such model\n      {explain}")), "{shown}");
+    assert!(shown.ends_with("next: memdir doctor --fix\n-- exit 1\n"), "{shown}");
+}
+
+#[test]
+fn the_doctor_suggests_a_fix_only_for_what_it_can_fix() {
+    let home = Home::new();
+    home.bare(&["install", "claude-code"]).output().unwrap();
+    edit(&home, ".claude/settings.json", |value| value["enabledPlugins"] = serde_json::json!({ "memdir@memdir": true }));
+    let shown = home.run_bare(&["doctor"]);
+    assert!(shown.contains("so tools and hooks are duplicated\n") && !shown.contains("next: "), "{shown}");
+    let shown = home.run_bare(&["doctor", "--fix"]);
+    assert!(shown.contains("so tools and hooks are duplicated\n") && !shown.contains("reinstalled"), "{shown}");
 }
 
 #[test]

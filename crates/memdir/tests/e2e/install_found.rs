@@ -133,7 +133,7 @@ fn on_a_terminal_what_was_found_is_offered() {
     assert!(shown.contains("Archive and index 3 conversations of Claude Code? [y/N]"), "{shown}");
     assert!(!shown.contains("read-only, without copying?"), "the question about its own memory has decided that: {shown}");
     assert!(shown.contains("3 conversations of Claude Code: memdir chats sync"), "what is declined stays in the list: {shown}");
-    let (shown, code) = install("y\ny\ny\ny\n");
+    let (shown, code) = install("Y\nYes\nY\ny\n");
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("synced 4 turns in 3 conversations; the archive has 3 conversations; 1 new candidate in the inbox"), "{shown}");
     assert!(home.run_bare(&["inbox"]).contains("invoices are numbered per country"));

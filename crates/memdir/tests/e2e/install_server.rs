@@ -98,6 +98,9 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     hint: use --token-env NAME, or omit --token-file and sign in from the host
     -- exit 2
     ");
+    // Zed reads no token from a variable.
+    let zed = ["install", "zed", "--server", &url, "--scope", "project", "--token-file", file.to_str().unwrap()];
+    assert!(home.run_bare(&zed).contains("hint: omit --token-file and sign in from the host\n"));
     let shown = install(&["--token-file", file.to_str().unwrap(), "--dry-run"]);
     assert!(shown.contains("Bearer TOKEN") && !shown.contains("mdt_"), "{shown}");
     assert_eq!(files(&home), before);
@@ -190,6 +193,34 @@ fn a_server_that_is_gone_or_refuses_is_reported() {
     assert!(level == "bad" && seen.starts_with(&format!("cannot be reached: {url}: ")), "{seen}");
     let again = home.run_bare(&["install", "gemini", "--server", &url, "--token-file", file.to_str().unwrap()]);
     assert!(again.contains("note: cannot reach the server: ") && again.contains("memdir doctor"), "{again}");
+}
+
+#[test]
+fn the_doctor_advises_by_how_the_token_was_installed() {
+    let (server, web, home) = connected();
+    let (url, file) = (url(&web), home.path("token"));
+    succeed(&home, &["install", "codex", "--server", &url, "--token-file", file.to_str().unwrap(), "--project", "shop"]);
+    fs::create_dir(home.path("shop")).unwrap();
+    let mut install = home.bare(&["install", "claude-code", "--server", &url, "--token-env", "TEAM_TOKEN", "--scope", "project"]);
+    assert!(install.current_dir(home.path("shop")).output().unwrap().status.success());
+    let fix = |host: &str| {
+        let output = home.bare(&["doctor", host, "--json"]).env("TEAM_TOKEN", "mdt_0000000000000000000000").output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = report["hosts"].as_array().unwrap().iter().flat_map(|host| host["findings"].as_array().unwrap());
+        let team = findings.filter(|finding| finding["what"].as_str().unwrap().ends_with("team server"));
+        team.map(|finding| finding["fix"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    let listed = server.json(&["token", "list"]);
+    server.ok(&["token", "revoke", listed["tokens"][0]["id"].as_str().unwrap()]);
+    assert_eq!(fix("codex"), format!("get another token, then run: memdir install codex --server {url} --project shop --token-file FILE"));
+    assert_eq!(fix("claude-code"), "get another token, then set TEAM_TOKEN to it in the environment of Claude Code");
+    fs::remove_file(home.path("shop/.mcp.json")).unwrap();
+    let missing = fix("claude-code");
+    let command = format!("/shop && memdir install claude-code --server {url} --token-env NAME --scope project");
+    assert!(missing.starts_with("run: cd ") && missing.ends_with(&command), "{missing}");
+    fs::remove_dir(home.path("shop")).unwrap();
+    let gone = fix("claude-code");
+    assert!(gone.starts_with("remove the record with: mkdir -p ") && gone.ends_with("--server --scope project"), "{gone}");
 }
 
 /// A server with TLS, which is killed when this is dropped.

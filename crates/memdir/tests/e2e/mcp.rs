@@ -96,8 +96,23 @@ fn invalid_options_are_rejected_at_start() {
     ");
     assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0"]), @"
     -- stderr
-    error: 0.0.0.0:0 is reachable from other machines and requires a token; set one, or listen on 127.0.0.1
+    error: 0.0.0.0:0 is reachable from other machines and requires a token; to serve only this machine, listen on 127.0.0.1
+    hint: for yourself, pass --token-file FILE or set MEMDIR_TOKEN; for several people, create tokens with: memdir token add PERSON
+    -- exit 3
+    ");
+    assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0", "--dialect", "serena"]), @"
+    -- stderr
+    error: 0.0.0.0:0 is reachable from other machines and requires a token; to serve only this machine, listen on 127.0.0.1
     hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
+    -- exit 3
+    ");
+    home.put("token", "short\n");
+    let file = home.memory("token");
+    let printed = home.run(&["mcp", "--http", "127.0.0.1:0", "--token-file", file.to_str().unwrap()]);
+    assert_snapshot!(printed, @"
+    -- stderr
+    error: [HOME]/memory/token: a token must be at least 16 printable ASCII characters, without spaces
+    hint: create a token with: openssl rand -hex 32
     -- exit 3
     ");
 }

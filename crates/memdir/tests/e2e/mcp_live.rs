@@ -87,7 +87,7 @@ fn a_switch_applies_to_a_running_server() {
     assert!(text(&bare(&web, &[], "memory_read", read.clone())).contains("tabs"));
     home.configure("enabled = false\n");
     let off = format!(
-        "memory is off: enabled = false in {}; `memdir where` shows the setting that turns memory off",
+        "memory is off: enabled = false in {}; to turn memory on, set `enabled = true` in that file",
         home.path("home/config.toml").display()
     );
     let off = off.as_str();

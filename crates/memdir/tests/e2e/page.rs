@@ -371,8 +371,8 @@ fn pages_of_a_server_need_a_token() {
     let home = Home::new();
     insta::assert_snapshot!(home.run(&["mcp", "--http", "127.0.0.1:0", "--page"]), @r"
     -- stderr
-    error: --page requires a token, so that people see only their own memories
-    hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
+    error: --page requires a token: without one, anyone who can reach this address could access the memories
+    hint: for yourself, pass --token-file FILE or set MEMDIR_TOKEN; for several people, create tokens with: memdir token add PERSON
     -- exit 3
     ");
 }

@@ -41,7 +41,7 @@ fn without_a_name_it_shows_the_entrypoint() {
     assert_snapshot!(home.run(&["read", "by-hand"]), @"
     Nobody printed the entrypoint.
     -- stderr
-    note: by-hand: not listed in the entrypoint; add it with: memdir entrypoint --repair
+    note: by-hand: not listed in the entrypoint
     ");
 }
 
@@ -130,14 +130,14 @@ fn a_long_memory_is_cut_with_a_note_how_to_continue() {
     0123456789
     -- stderr
     note: lines 1-3 of 10; continue with: memdir read a --lines 4-
-    note: a: not listed in the entrypoint; add it with: memdir entrypoint --repair
+    note: a: not listed in the entrypoint
     ");
     home.put("long.md", "0123456789\n".repeat(20_000));
     let shown = home.command(&["read", "long"]).output().unwrap();
     assert!(shown.stdout.len() <= 100_000);
     assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"
     note: lines 1-9090 of 20000; continue with: memdir read long --lines 9091-
-    note: long: not listed in the entrypoint; add it with: memdir entrypoint --repair
+    note: long: not listed in the entrypoint
     ");
 }
 

@@ -185,7 +185,7 @@ fn every_route_answers_on(served: &mut MemoryServer) {
     POST /v1/undo {}
       200 {"undone_change_id":"[5]","change":{"type":"change","id":"[6]","verb":"undo","created_at":"[TIME]","created_by":{"name":"ada"},"undoes":"[5]","memories":[{"path":"howto/deploy.md","operation":"created","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":null}]},"notes":[]}
     POST /v1/undo {"change_id":"[5]"}
-      409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone","hint":"List the history to find change ids and memory versions."}
+      409 {"type":"conflict_error","title":"Conflict","status":409,"detail":"change [5] is already undone","hint":"No further action is needed."}
     GET /v1/changes?limit=2
       200 {"data":[{"type":"change","id":"[1]","verb":"write","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"created","memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf","previous_memory_version_id":null}]},{"type":"change","id":"[2]","verb":"append","created_at":"[TIME]","created_by":{"name":"ada"},"memories":[{"path":"notes/deploy.md","operation":"modified","memory_version_id":"066a412e0d6b31605811f0cbe4073181","previous_memory_version_id":"b61c6713d36ed83a2bcb9688f41f3ccf"}]}],"cursor":"[CURSOR]"}
     GET /v1/proposals

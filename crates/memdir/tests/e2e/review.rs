@@ -8,7 +8,12 @@ use crate::{
 use insta::assert_snapshot;
 use memdir_postgres::MemberRole;
 use serde_json::{Value, json};
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
 
 /// A server whose project is under review, with one memory, and the tokens of a writer and a reviewer.
 struct Reviewed {
@@ -262,12 +267,12 @@ fn a_reviewer_decides_at_the_command_line() {
 
     -- stderr
     error: cannot reject the proposal: the server refused the request: proposal [ID] was already accepted by rita (status 409)
-    hint: list the proposals with: memdir review list --server [URL]
+    hint: show the proposal with: memdir review show [ID] --server [URL] --token-file [HOME]/token
     -- exit 1
 
     -- stderr
     error: cannot read the proposal: the server refused the request: proposal "zzzzzzzz" not found (status 404)
-    hint: list the proposals with: memdir review list --server [URL]
+    hint: list the proposals with: memdir review list --server [URL] --token-file [HOME]/token
     -- exit 1
 
     no proposals
@@ -361,7 +366,7 @@ fn a_reviewer_who_loses_the_role_while_waiting_does_not_decide() {
     // Sends a request that waits for the namespace while a role is taken away.
     let meanwhile = |method: &str, path: &str, body: &Value, to: MemberRole| {
         let lock = HeldLock::take(&team.url, "select 1 from memdir.namespaces where namespace = 'projects/shop' for update");
-        let answer = std::thread::scope(|scope| {
+        let answer = thread::scope(|scope| {
             let asking = scope.spawn(|| rest(web, rita, method, path, &[], Some(body.clone())));
             wait_for_waiting_change(&team.url);
             role(to);
@@ -507,7 +512,7 @@ fn a_change_in_flight_while_its_tenant_is_removed_is_refused() {
     let tables = ["projects", "tokens", "members", "groups", "people", "tenants"];
     let removal: Vec<String> = tables.iter().map(|table| format!("delete from memdir.{table} where tenant = '{TENANT}'")).collect();
     let removal = HeldLock::take_and_commit(&team.url, &removal.join("; "));
-    let (status, problem) = std::thread::scope(|scope| {
+    let (status, problem) = thread::scope(|scope| {
         let asking = scope.spawn(|| rest(&web, &ada, "PUT", "/v1/memories/late", &[], Some(json!({ "content": "Late.\n" }))));
         wait_for_waiting(&team.url);
         drop(removal);
@@ -538,7 +543,7 @@ fn a_killed_replica_leaves_no_half_decision() {
         let table = if tool.is_empty() { "memdir.documents" } else { "memdir.proposals" };
         let lock = HeldLock::take(&team.url, &format!("lock table {table} in exclusive mode"));
         let (address, token, id) = (victim.address, token.clone(), id.clone());
-        let asking = std::thread::spawn(move || match tool {
+        let asking = thread::spawn(move || match tool {
             "" => {
                 let mut client = crate::web::HttpClient::connect(address);
                 let bearer = format!("Bearer {token}");
@@ -560,4 +565,73 @@ fn a_killed_replica_leaves_no_half_decision() {
     assert_eq!(reviewed.accept(), id);
     assert_eq!(query(&team.url, "select count(*) from memdir.proposals where state = 'open'"), [["0"]]);
     team.check_sequences();
+}
+
+#[test]
+fn the_hint_of_a_failed_review_depends_on_the_answer() {
+    let home = Home::new();
+    let review = |args: &[&str], status: &'static str, body: &'static str| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = BufReader::new(stream.try_clone().unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while request.read_line(&mut line).unwrap() > 2 {
+                length = line.to_lowercase().strip_prefix("content-length:").map_or(length, |length| length.trim().parse().unwrap());
+                line.clear();
+            }
+            request.read_exact(&mut vec![0; length]).unwrap();
+            write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
+        });
+        let printed = home.run_bare(&[&["review", "--server", &url], args].concat()).replace(&url, "[URL]");
+        server.join().unwrap();
+        printed
+    };
+    let refused = r#"{ "detail": "no" }"#;
+    assert_snapshot!([
+        review(&["list"], "503 Service Unavailable", r#"{ "detail": "the server is shutting down" }"#),
+        review(&["list"], "429 Too Many Requests", "too many requests from this address"),
+        review(&["list"], "200 OK", "<html>"),
+        review(&["list"], "403 Forbidden", refused),
+        review(&["list", "--server-project", "shop"], "403 Forbidden", refused),
+        review(&["accept", "8z38z4zp"], "507 Insufficient Storage", r#"{ "detail": "the change exceeds the tenant's quota of 9 memories" }"#),
+    ].join("\n"), @"
+    -- stderr
+    error: cannot list the proposals: the server is not available: the server is shutting down (status 503)
+    hint: try again later, or check that the server is running
+    -- exit 1
+
+    -- stderr
+    error: cannot list the proposals: the server is not available: too many requests from this address (status 429)
+    hint: try again later, or check that the server is running
+    -- exit 1
+
+    -- stderr
+    error: cannot list the proposals: the server sent an unexpected answer: expected value at line 1 column 1
+    hint: check the URL with: curl [URL]/readyz
+    -- exit 1
+
+    -- stderr
+    error: cannot list the proposals: the server refused the request: no (status 403)
+    hint: ask the server's operator for access, or pass another token
+    -- exit 1
+
+    -- stderr
+    error: cannot list the proposals: the server refused the request: no (status 403)
+    hint: check --server-project, or pass your token with --token-file FILE or MEMDIR_TEAM_TOKEN
+    -- exit 1
+
+    -- stderr
+    error: cannot accept the proposal: the server refused the request: the change exceeds the tenant's quota of 9 memories (status 507)
+    -- exit 1
+    ");
+    let args = ["review", "list", "--server", "http://127.0.0.1:1"];
+    let output = home.bare(&args).env("MEMDIR_TEAM_TOKEN", "mdt_0000000000\nmdt_1111111111").output().unwrap();
+    assert_snapshot!(home.tell(&args, output), @"
+    -- stderr
+    error: invalid token in MEMDIR_TEAM_TOKEN: expected at least 16 printable ASCII characters, without spaces
+    hint: check that the token is complete, or ask the server's operator for another one
+    -- exit 2
+    ");
 }

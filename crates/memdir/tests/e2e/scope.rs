@@ -120,13 +120,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: `memdir where` shows the setting that turns memory off
+    hint: to turn memory on, unset that variable
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: `memdir where` shows the setting that turns memory off
+    hint: to turn memory on, unset that variable
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -143,13 +143,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: `memdir where` shows the setting that turns memory off
+    hint: to turn memory on, set `enabled = true` in that file
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "shop", &["init"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/home/config.toml
-    hint: `memdir where` shows the setting that turns memory off
+    hint: to turn memory on, set `enabled = true` in that file
     -- exit 3
     ");
     assert_snapshot!(with("0", &["list"]), @"a");
@@ -157,7 +157,7 @@ fn every_switch_is_reported() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false for project shop-[HASH] in [HOME]/home/config.toml
-    hint: `memdir where` shows the setting that turns memory off
+    hint: to turn memory on in that project, set `enabled = true` in its [[projects]] table
     -- exit 3
     ");
     assert_snapshot!(run_in(&home, "plain", &["list"]), @"");
@@ -179,13 +179,15 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     run_in(&home, "shop", &["init", "--team"]);
     run_in(&home, "shop", &["write", "team/fixed", "x"]);
     let mounts = "[[mounts]]\nname = \"docs\"\npath = \"docs\"\n[[mounts]]\nname = \"ssh\"\npath = \"../.ssh\"\n\
-                  [[mounts]]\nname = \"home\"\npath = \"~/.ssh\"\n[[mounts]]\nname = \"link\"\npath = \"link\"\n[[mounts]]\nname = \"abs\"\npath = \"/etc\"\n";
+                  [[mounts]]\nname = \"home\"\npath = \"~/.ssh\"\n[[mounts]]\nname = \"link\"\npath = \"link\"\n[[mounts]]\nname = \"abs\"\npath = \"/etc\"\n\
+                  [[mounts]]\nname = \"docs/\"\npath = \"docs\"\n";
     fs::write(home.path("shop/.memdir/config.toml"), format!("read_only = [\"fixed\"]\n{mounts}")).unwrap();
     assert_snapshot!(run_in(&home, "shop", &["list"]), @r#"
     docs/guide
     team/fixed
     -- stderr
     note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not allowed in a repository's settings
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "docs/": invalid name: it has an empty component; use one `/` between components and none at the end
     note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
     note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
     note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
@@ -202,7 +204,7 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"
     -- stderr
     error: memory is off: enabled = false in [HOME]/shop/.memdir/config.toml
-    hint: `memdir where` shows the setting that turns memory off
+    hint: to turn memory on for everyone in this repository, remove that setting; for yourself only, set MEMDIR_DISABLE=0
     -- exit 3
     ");
 }
@@ -219,6 +221,9 @@ fn a_hostile_git_file_does_not_open_the_memory_of_another_project() {
     note: [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point back to [HOME]/other; [HOME]/other is treated as a separate project
     ");
     assert_ne!(id_in(&home, "other"), id_in(&home, "shop"));
+    let shown = run_in(&home, "other", &["check", "--diff", "a..b"]);
+    let why = "--diff requires the project's git repository, but [HOME]/other/.git is not trusted: [HOME]/shop/.git does not point back";
+    assert!(shown.contains(why), "{shown}");
 }
 
 #[test]
@@ -416,12 +421,12 @@ fn a_restricted_rename_or_undo_reports_what_it_could_not_change() {
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b", "--only", "notes"]), @"
     renamed notes/a to notes/b (change [ID])
     -- stderr
-    note: only part of the mount is accessible: the entrypoint and references in other parts were not updated; to find outdated ones, run `memdir check` without --only
+    note: only part of the mount is accessible: the entrypoint and references in other parts were not updated, so they may be outdated
     ");
     assert_snapshot!(run_in(&home, "plain", &["undo", "--only", "notes"]), @"
     undid [ID]: rename notes/a to notes/b, by ada, just now (redo: memdir redo [ID])
     -- stderr
-    note: only part of the mount is accessible: the entrypoint and references in other parts were not updated; to find outdated ones, run `memdir check` without --only
+    note: only part of the mount is accessible: the entrypoint and references in other parts were not updated, so they may be outdated
     ");
     assert_snapshot!(run_in(&home, "plain", &["rename", "notes/a", "notes/b"]), @"renamed notes/a to notes/b (change [ID])");
 }
@@ -487,7 +492,7 @@ fn a_team_without_a_memory_is_an_error() {
     assert_snapshot!(run_in(&home, "shop", &["read", "team/old"]), @"
     Old.
     -- stderr
-    note: team/old: not listed in the entrypoint; add it with: memdir entrypoint --repair
+    note: team/old: not listed in the entrypoint
     ");
     assert_snapshot!(run_in(&home, "shop", &["rename", "team/old", "old"]), @"renamed team/old to old (change [ID])");
     run_in(&home, "shop", &["init", "--team"]);
@@ -572,6 +577,11 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     let logged = run_in(&home, "shop", &["--only", "user", "log", "low water"]);
     assert!(logged.starts_with("logged to user/logs/20"), "{logged}");
     assert_snapshot!(run_in(&home, "shop", &["--only", "user", "prompt", "team"]), @"
+    -- stderr
+    error: invalid mode: the selected part of the memory does not include a team memory; add team to --only, or omit --only
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["prompt", "team"]), @"
     -- stderr
     error: invalid mode: this space has no team memory; create one with: memdir init --team
     -- exit 2

@@ -106,6 +106,11 @@ fn a_batch_prints_one_line_per_query() {
     error: invalid batch line 1: missing query; expected {"id": …, "query": "…"}
     -- exit 2
     "#);
+    assert_snapshot!(home.run_with(&["search", "--batch", "-"], "{\"query\": \"a\"}\n{no}"), @r#"
+    -- stderr
+    error: invalid batch line 2: invalid JSON at column 2; expected {"id": …, "query": "…"}
+    -- exit 2
+    "#);
 }
 
 #[test]
@@ -297,6 +302,11 @@ fn nothing_found_is_exit_status_1() {
     assert_snapshot!(home.run(&["search", "xylophone"]), @"
     -- stderr
     note: no results; try other words or a lower --min-score
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["search", "xylophone", "--min-score", "0", "--since", "2026-01-01", "--type", "project"]), @"
+    -- stderr
+    note: no results; try other words, or omit --type and --since
     -- exit 1
     ");
     assert_snapshot!(home.run(&["search", "xylophone", "--json"]), @r#"

@@ -57,7 +57,9 @@ fn undo_means_the_last_change_of_the_caller_and_of_no_other() {
     call(&web, &ben, "memory_write", json!({ "path": "third", "content": "By Ben." }));
     assert_eq!(call(&web, &ada, "memory_undo", json!({})), "Undid: wrote first.");
     assert_eq!(call(&web, &agent, "memory_undo", json!({})), "Undid: wrote second.");
-    assert_snapshot!(refused(&web, &agent, "memory_undo", json!({})), @"you have no changes to undo. List the history to find change ids and memory versions.");
+    assert_snapshot!(refused(&web, &agent, "memory_undo", json!({})), @"you have no changes to undo. Nothing was changed.");
+    let unknown = refused(&web, &agent, "memory_undo", json!({ "change": "zzzzzzzz" }));
+    assert_snapshot!(unknown, @r#"change "zzzzzzzz" not found. Use an id from the history, or one that a change returned."#);
     assert_eq!(call(&web, &ben, "memory_undo", json!({})), "Undid: wrote third.");
 }
 
@@ -192,7 +194,7 @@ fn every_revision_is_spoken_without_sessions() {
         assert_eq!(reply.message()["result"]["capabilities"]["resources"], json!({}), "{reply:?}");
         let subscribe = json!({ "jsonrpc": "2.0", "id": 4, "method": "resources/subscribe", "params": { "uri": "memory:///plan" } });
         let reply = replicas[1].connect().post(&auth, &subscribe);
-        assert!(reply.message()["error"]["message"].as_str().unwrap().contains("no sessions"), "{reply:?}");
+        assert!(reply.message()["error"]["message"].as_str().unwrap().contains("has no session"), "{reply:?}");
     }
 }
 
@@ -353,6 +355,12 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     hint: pass --database postgres://USER@HOST/NAME, or set DATABASE_URL; `memdir mcp --http` serves files without a database
     -- exit 2
     ");
+    assert_snapshot!(home.run_bare(&["admin", "tenant", "list"]), @"
+    -- stderr
+    error: no database is configured
+    hint: pass --database postgres://USER@HOST/NAME, or set DATABASE_URL
+    -- exit 2
+    ");
     assert_snapshot!(home.run_bare(&["serve", "--database", "postgres://x:y@localhost:notaport/z"]), @"
     -- stderr
     error: invalid database URL: invalid connection string: invalid value for option `port`
@@ -364,7 +372,18 @@ fn a_server_without_a_database_or_a_schema_says_what_to_do() {
     hint: see the options with: memdir serve --help
     -- exit 2
     "#);
+    assert_snapshot!(home.run_bare(&["serve", "--database", "postgres:///x", "--read-only", "--tools", "memory_write"]), @"
+    -- stderr
+    error: no tools left to serve; check --tools, --without and --read-only
+    hint: see the options with: memdir serve --help
+    -- exit 2
+    ");
     let Some(team) = TeamDatabase::empty() else { return };
+    assert_snapshot!(home.run_bare(&["admin", "tenant", "list", "--database", &team.url]), @"
+    -- stderr
+    error: the database: the memdir schema is missing; create it with: memdir admin migrate
+    -- exit 3
+    ");
     assert_snapshot!(home.run_bare(&["serve", "--database", &team.url]), @"
     -- stderr
     error: the database: the memdir schema is missing; create it with: memdir admin migrate

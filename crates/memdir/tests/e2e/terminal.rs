@@ -50,6 +50,16 @@ fn colours_are_used_on_terminals_and_on_request() {
     assert!(!shown(home.command(&["list", "--json"]).env("TERM", "xterm")).contains('\u{1b}'));
 }
 
+#[test]
+fn an_empty_list_suggests_a_first_memory_only_without_a_filter() {
+    let home = Home::new();
+    let list = |args: &[&str]| shown(home.command(args).env("TERM", "xterm").env("NO_COLOR", "1"));
+    assert_eq!(list(&["list"]), "note: no memories found; create one with: memdir write NAME TEXT\n");
+    home.ok(&["write", "a", "x"]);
+    assert_eq!(list(&["list", "--type", "user"]), "note: no memories found\n");
+    assert_eq!(list(&["list", "notes"]), "note: no memories found\n");
+}
+
 /// The author of a memory must not be able to control the terminal of a reader.
 #[test]
 fn a_memory_cannot_control_the_terminal() {

@@ -255,6 +255,8 @@ fn a_damaged_record_is_reported_and_set_aside() {
     let note = "note: skipped 1 damaged journal record; repair the journal with: memdir doctor --fix\n";
     let history = home.run(&["history"]);
     assert!(history.ends_with(note) && history.matches("wrote").count() == 2, "{history}");
+    let history = home.run_bare(&["--dir", home.path("memory").to_str().unwrap(), "history"]);
+    assert!(history.ends_with("; repair the journal with: memdir --dir [HOME]/memory doctor --fix\n"), "{history}");
     for args in [&["stats"][..], &["diff", "b"], &["undo"], &["redo"], &["history", "b"]] {
         let output = home.command(args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));

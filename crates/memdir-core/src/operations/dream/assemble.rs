@@ -7,7 +7,11 @@ use super::{
     superseded, validate,
 };
 use crate::{
-    base::{error::Result, limits, path::MemoryPath},
+    base::{
+        error::{Error, Result},
+        limits,
+        path::MemoryPath,
+    },
     entrypoint::upkeep,
     memory::links,
     operations::{context::Context, diff, verify::ProjectLookup},
@@ -80,7 +84,8 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
     let by_path = material.by_path();
     let referrers = referrers(material, &found);
     let (mut taken, mut read, mut out) = (HashSet::new(), HashSet::new(), Vec::new());
-    let (mut overlapping, mut refused, mut over, mut bytes) = (0, 0, 0, 0);
+    let (mut overlapping, mut over, mut bytes) = (0, 0, 0);
+    let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
     let mut postponed: Option<Date> = None;
     let mut postpone = |operation: &DreamOperation| postponed = operation.log_days().chain(postponed).min();
     for mut operation in found {
@@ -105,9 +110,12 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
             postpone(&operation);
             continue;
         }
-        let Ok(size) = validate::check(store, context, &operation) else {
-            refused += 1;
-            continue;
+        let size = match validate::check(store, context, &operation) {
+            Ok(size) => size,
+            Err(error) => {
+                *refused.entry(omission_reason(&error)).or_default() += 1;
+                continue;
+            }
         };
         operation.why = secrets::redact(&operation.why).into_owned();
         operation.diff.push_str(&diffs(&operation, &by_path));
@@ -128,12 +136,21 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
         let operations = if count == 1 { "operation" } else { "operations" };
         (count > 0).then(|| format!("{count} {operations} {what}"))
     };
-    let notes = [
-        note(overlapping, "postponed to the next plan: this plan already changes the same files"),
-        note(refused, "omitted because of a secret, a read-only file, the size limit, or a name that a plan cannot contain"),
-        note(over, "postponed to the next plan: this plan is full"),
-    ];
-    Ok(Selected { operations: out, notes: notes.into_iter().flatten().collect(), postponed })
+    let overlapping = note(overlapping, "postponed to the next plan: this plan already changes the same files");
+    let over = note(over, "postponed to the next plan: this plan is full");
+    let refused = refused.into_iter().map(|(reason, count)| note(count, &format!("omitted because of {reason}")));
+    let notes = std::iter::once(overlapping).chain(refused).chain([over]).flatten().collect();
+    Ok(Selected { operations: out, notes, postponed })
+}
+
+/// What keeps an operation from being planned.
+fn omission_reason(error: &Error) -> &'static str {
+    match error {
+        Error::Secret { .. } => "a secret",
+        Error::ReadOnly { .. } => "a read-only file",
+        Error::TooLarge { .. } => "the size limit",
+        _ => "a name or text that a plan cannot contain",
+    }
 }
 
 /// The memories that refer to each memory that an operation moves.

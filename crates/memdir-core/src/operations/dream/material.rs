@@ -11,6 +11,7 @@ use crate::{
         error::Result,
         limits,
         path::{MemoryPath, strip_md},
+        text::human_bytes,
         version::Version,
     },
     memory::{Memory, lines, validity::Validity},
@@ -79,7 +80,7 @@ impl Material {
     pub(super) fn read(store: &dyn Store, request: &Dream<'_>) -> Result<Material> {
         let mut out = Material::default();
         let walk = store.list("")?;
-        let (mut omitted, mut unreadable, of) = (0, 0, walk.entries.len());
+        let (mut too_large, mut over, mut unreadable, of) = (0, 0, 0, walk.entries.len());
         for (done, entry) in walk.entries.into_iter().enumerate() {
             request.report(DreamProgress { done, of });
             store.check_stopped()?;
@@ -90,8 +91,12 @@ impl Material {
             if !is_ours || !entry.path.is_md() || !matches!(kind, FileKind::Memory | FileKind::Log) {
                 continue;
             }
-            if entry.stamp.size > limits::DREAM_FILE_BYTES || out.bytes + entry.stamp.size > limits::DREAM_BYTES {
-                omitted += 1;
+            if entry.stamp.size > limits::DREAM_FILE_BYTES {
+                too_large += 1;
+                continue;
+            }
+            if out.bytes + entry.stamp.size > limits::DREAM_BYTES {
+                over += 1;
                 continue;
             }
             let Some(stored) = if_readable(store.get(&entry.path))? else { continue };
@@ -108,8 +113,13 @@ impl Material {
             if kind == FileKind::Log { out.logs.push(file) } else { out.files.push(file) }
         }
         request.report(DreamProgress { done: of, of });
-        if omitted > 0 {
-            out.notes.push(format!("skipped {omitted} of {of} files: over the size limit per file or in total"));
+        if too_large > 0 {
+            let limit = human_bytes(limits::DREAM_FILE_BYTES);
+            out.notes.push(format!("skipped {too_large} of {of} files: larger than {limit}"));
+        }
+        if over > 0 {
+            let limit = human_bytes(limits::DREAM_BYTES);
+            out.notes.push(format!("skipped {over} of {of} files: over the limit of {limit} for all files"));
         }
         if unreadable > 0 {
             out.notes.push(format!("skipped {unreadable} of {of} files: not valid UTF-8"));

@@ -64,9 +64,9 @@ pub struct DreamState {
     pub last_operations: usize,
     /// When a session end last looked whether a plan is due.
     pub last_look: Option<Timestamp>,
-    /// Sessions that ended since the last plan.
+    /// Sessions that ended since the last plan. They are counted only while automatic plans are on.
     pub sessions: u64,
-    /// Why the last automatic plan could not be made.
+    /// Why the last attempt to make a plan failed; `None` after a plan was made.
     pub last_error: Option<String>,
     /// The plans that were applied, oldest first.
     pub applied: Vec<LogProgress>,
@@ -207,6 +207,11 @@ impl DreamShelf {
             (state.sessions, state.last_error) = (0, None);
         });
         update.map(drop).map_err(|error| Error::io("write", &self.dir, error))
+    }
+
+    /// Records why no plan could be made, until one is made. Best effort.
+    pub fn record_failure(&self, why: &str) {
+        let _ = self.update(LockWait::BEST_EFFORT, |state| state.last_error = Some(why.to_owned()));
     }
 
     /// Records that the plan of a file was applied, if that changed something; `digest` is that of the file's text. If the state cannot be

@@ -133,12 +133,13 @@ impl MountRules {
         }
         if self.hides(rel) {
             let [_, part] = &self.only;
-            let by = match part {
-                _ if self.is_ignored(name) => "an `ignored` pattern",
-                Some(part) if !part.is_match(rel) => "--only",
-                _ => "the mount's `only` setting",
+            let why = match part {
+                _ if self.is_ignored(name) => "the name is excluded by an `ignored` pattern",
+                // `--only` of the command or the server, or a header of the session, narrowed the space.
+                Some(part) if !part.is_match(rel) => "access is restricted to other names",
+                _ => "the name is excluded by the mount's `only` setting",
             };
-            return Err(Error::read_only(shown(), format!("the name is excluded by {by}")));
+            return Err(Error::read_only(shown(), why));
         }
         if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
             return Err(Error::bad_path(

@@ -27,6 +27,15 @@ fn a_search_has_the_documented_shape() {
     assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), wanted);
 }
 
+/// Any other reason for the absence of chats says by itself that they were not searched.
+#[test]
+fn the_note_says_once_that_chats_were_not_searched() {
+    let mut desk = desk(&[("memory/architecture.md", ARCHITECTURE)]);
+    let why = "past conversations were not searched: this memory does not include them";
+    desk.caller.memdir = desk.caller.memdir.clone().without_chats(why);
+    assert_eq!(desk.json("memory_search", json!({ "query": "gateway ledger grpc" }))["note"], why);
+}
+
 /// 3-a: the lines of a result, given back, are its text byte for byte.
 #[test]
 fn the_lines_of_a_result_are_its_text() {

@@ -65,7 +65,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
         Err(error @ Error::Proposed { .. }) => Err(error),
         // The text must survive every refusal: a secret, a bad name, a full disk.
         Err(error) => {
-            let message = html! { p.error role="alert" { (error.command_message()) } p { (layout::error_hint(&error)) } };
+            let message = html! { p.error role="alert" { (error.command_message()) } p { (layout::error_hint(context, &error)) } };
             Ok(editor(context, &draft, StatusCode::UNPROCESSABLE_ENTITY, message))
         }
     }

@@ -4,7 +4,7 @@ use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
     reply::{Page, Reply, ViewContext},
-    source::{ChatEnd, ChatRow},
+    source::{ChatEnd, ChatRow, ChatsView},
     views::{dream, timeline},
 };
 use maud::{Markup, html};
@@ -33,7 +33,9 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let stats = memdir.stats()?;
     let changes = memdir.history(&ChangeFilter { most: MAX_CHANGES, ..ChangeFilter::default() })?;
     // Without chats, or if they cannot be read, the rest of the page is still useful.
-    let chats = context.space.machine().and_then(|machine| machine.chats()).unwrap_or_default();
+    let chats = context.space.machine().and_then(|machine| machine.chats());
+    let is_read = chats.is_ok();
+    let chats = chats.unwrap_or_else(|error| ChatsView { chats: Vec::new(), notes: vec![error.command_message()] });
     let ended = context.space.machine().and_then(|machine| machine.left_off()).ok().flatten();
     let is_ended = |chat: &ChatRow| ended.as_ref().is_some_and(|end| end.row.id == chat.id);
     let others: Vec<&ChatRow> = chats.chats.iter().filter(|chat| !is_ended(chat)).take(MAX_CHATS).collect();
@@ -57,7 +59,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             @if context.space.machine.is_some() { section {
                 h2 { "Where you left off" }
                 @if let Some(end) = &ended { (left_off(context, end)) }
-                @if chats.chats.is_empty() { p.quiet { "There are no conversations yet." } }
+                @if is_read && chats.chats.is_empty() { p.quiet { "There are no conversations yet." } }
                 @if ended.is_some() && !others.is_empty() { h3 { "Other conversations" } }
                 ul.plain {
                     @for chat in others {

@@ -23,7 +23,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let inbox = match context.space.memdir.inbox() {
         Ok(inbox) => inbox,
         Err(error) => {
-            let body = html! { h1 { "Inbox" } p { (error.command_message()) } p.quiet { (layout::error_hint(&error)) } };
+            let body = html! { h1 { "Inbox" } p { (error.command_message()) } p.quiet { (layout::error_hint(context, &error)) } };
             return Ok(Page::reply("Inbox", "/inbox", body));
         }
     };

@@ -55,7 +55,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         @if number == 1 && !topics.is_empty() { (topic_table(context, topic, &topics)) }
         @if !shown.is_empty() { (memory_table(context, &shown)?) }
         (layout::pages(&path, number, own.len() > number * PER_PAGE))
-        @if listing.left_out > 0 { p.quiet { "Files not listed: " (listing.left_out) ". Open a topic to see them." } }
+        @if listing.left_out > 0 { p.quiet { "Files not listed: " (listing.left_out) ". " @if topics.is_empty() { "Use the search to find them." } @else { "Open a topic to see them." } } }
         (layout::notes(&listing.problems.iter().take(20).map(|problem| problem.what.clone()).collect::<Vec<_>>()))
     };
     Ok(Page::reply(title, "/memories", body))

@@ -14,7 +14,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     let has_counts = rules.iter().any(|rule| rule.counts.is_some());
     let body = html! {
         h1 { "Rules" }
-        p.quiet { "A memory with " code { "when:" } " in its frontmatter is a rule: if an agent's action matches, the agent is shown the memory, or the action is stopped." }
+        p.quiet { "A memory with " code { "when:" } " in its frontmatter is a rule: if an agent's action matches, the agent is shown the memory, the host asks you, or the action is stopped." }
         @if rules.is_empty() { p { "There are no rules yet." } }
         @else {
             table.list {

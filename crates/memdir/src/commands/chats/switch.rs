@@ -6,13 +6,19 @@ use crate::{
     config::{
         Settings,
         edit::{change, member, table},
+        path_from,
     },
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_chats::{Reader, path_forms};
+use memdir_core::internal::base::shell;
 use serde::Serialize;
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+use toml_edit::{Item, TableLike, Value};
 
 #[derive(Serialize)]
 struct Switched {
@@ -32,7 +38,7 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
     if host.is_some() && project.is_some() {
         return Err(Failure::Usage {
             message: "--host and --project cannot be combined".into(),
-            hint: "run the command once with --host and once with --project".into(),
+            hint: "pass only one of them: --host applies to all projects, and --project to all hosts".into(),
         });
     }
     change(&settings.file, |document| {
@@ -41,9 +47,13 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
             member(chats, "hosts_off", host.name, !on);
         }
         if let Some(project) = &project {
-            // A symbolic link in the path may point elsewhere later, so the resolved path is written as well.
-            for form in path_forms(project) {
-                member(chats, "projects_off", &form.display().to_string(), !on);
+            if on {
+                turn_on(chats, project, settings)?;
+            } else {
+                // A symbolic link in the path may point elsewhere later, so the resolved path is written as well.
+                for form in path_forms(project) {
+                    member(chats, "projects_off", &form.display().to_string(), true);
+                }
             }
         }
         if host.is_none() && project.is_none() {
@@ -57,6 +67,29 @@ pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<C
     let whole = host.is_none() && project.is_none();
     let chats = if whole { on } else { settings.config.chats.settings.on };
     Ok(CommandOutput::new(Switched { on, host, project, file: settings.file.clone(), chats }, show))
+}
+
+/// Removes a directory from the list of those that are off, however it is written there. Fails if a directory above it is on the list.
+fn turn_on(chats: &mut dyn TableLike, project: &Path, settings: &Settings) -> Result<(), Failure> {
+    let forms = path_forms(project);
+    let off_forms = |value: &Value| -> Vec<PathBuf> {
+        let text = Path::new(value.as_str().unwrap_or_default());
+        path_from("chats.projects_off", text, &settings.home.value).map(|off| path_forms(&off)).unwrap_or_default()
+    };
+    let Some(list) = chats.get_mut("projects_off").and_then(Item::as_array_mut) else { return Ok(()) };
+    list.retain(|value| !off_forms(value).iter().any(|off| forms.contains(off)));
+    let is_above = |off: &PathBuf| forms.iter().any(|form| form.starts_with(off));
+    if let Some(above) = list.iter().flat_map(off_forms).find(is_above) {
+        let above = above.display().to_string();
+        return Err(Failure::Usage {
+            message: format!("chats in {} cannot be turned on: they are off for all of {above}", project.display()),
+            hint: format!("turn them on for all of it with: memdir chats on --project {}", shell::quote_posix(&above)),
+        });
+    }
+    if list.is_empty() {
+        chats.remove("projects_off");
+    }
+    Ok(())
 }
 
 fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {

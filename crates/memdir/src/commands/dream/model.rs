@@ -1,7 +1,7 @@
 //! `memdir dream --with HOST`: asks the host's own program, without its tools and its hooks, for operations. It keeps no session file, except
 //! for Gemini CLI, which has no option for that. What it answers is only ever a list of operations that passes the same rules as every plan.
 
-use super::{made, refuse_recursion};
+use super::{left_out_note, made, refuse_recursion};
 use crate::{
     args::{Dream as Typed, DreamHost},
     commands::OpenSpace,
@@ -15,6 +15,7 @@ use memdir_core::{
         base::{
             disk::{self, Replace},
             limits, shell,
+            text::ellipsis,
             time::Stopwatch,
         },
         operations::dream::combined,
@@ -43,6 +44,10 @@ struct Announced {
     tokens: usize,
     seconds: u64,
     max_cost_usd: f64,
+    #[serde(skip)]
+    host: DreamHost,
+    #[serde(skip)]
+    left_out: usize,
 }
 
 pub(super) fn run(
@@ -61,8 +66,9 @@ pub(super) fn run(
     let shown = variable
         + &argv.iter().map(|arg| if arg.is_empty() { "''".to_owned() } else { shell::quote_posix(arg) }).collect::<Vec<_>>().join(" ");
     let tokens: usize = prompt.pieces.iter().map(|piece| piece.tokens).sum();
+    let (seconds, max_cost_usd) = (setting.model_seconds, setting.model_cost);
     let announced =
-        Announced { command: shown, pieces: prompt.pieces.len(), tokens, seconds: setting.model_seconds, max_cost_usd: setting.model_cost };
+        Announced { command: shown, pieces: prompt.pieces.len(), tokens, seconds, max_cost_usd, host, left_out: prompt.left_out };
     if !args.yes || prompt.pieces.is_empty() {
         return Ok(CommandOutput::new(announced, show_announced));
     }
@@ -79,7 +85,7 @@ pub(super) fn run(
         }
         (runs, sent) = (runs + 1, sent + piece.tokens);
         let answer = ask(host, &argv, &piece.text, left).and_then(|output| answer_text(host, &output));
-        let planned = answer.and_then(|text| space.memdir.plan_from_answer(&text, piece).map_err(|error| error.to_string()));
+        let planned = answer.and_then(|text| space.memdir.plan_from_answer(&text, piece).map_err(|error| error.command_message()));
         match planned {
             Ok((plan, stale)) => {
                 left_out.extend(stale);
@@ -102,6 +108,7 @@ pub(super) fn run(
             hint: "nothing was changed; try again, or print the prompt for another model with: memdir dream --prompt".into(),
         });
     };
+    notes.extend(left_out_note(prompt.left_out));
     notes.insert(0, format!("ran this command {} with about {sent} tokens in total: {}", times(runs), announced.command));
     Ok(made(shelf, space, plan, left_out, args)?.with_notes(notes))
 }
@@ -116,10 +123,13 @@ fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Resul
     }
     printer.line(format!("would run this command {} with about {} tokens in total:", times(announced.pieces), announced.tokens))?;
     printer.line(format!("  {}", announced.command))?;
-    printer.line(format!(
-        "limits: {} s and {:.2} USD in total; the cost is limited only if the program supports it",
-        announced.seconds, announced.max_cost_usd
-    ))?;
+    printer.line(match announced.host {
+        DreamHost::Claude => format!("limits: {} s and {:.2} USD in total", announced.seconds, announced.max_cost_usd),
+        DreamHost::Codex | DreamHost::Gemini => {
+            format!("limit: {} s in total; the cost is not limited, because this program has no option for it", announced.seconds)
+        }
+    })?;
+    left_out_note(announced.left_out).iter().for_each(|note| printer.note(note));
     printer.note("this sends the text of your memories to the program's model; to run the command, add --yes");
     Ok(())
 }
@@ -188,19 +198,39 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
             .map_err(|error| format!("cannot write temporary settings for Gemini CLI: {error}"))?;
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{program} cannot be started: it is not installed, or not in a directory of PATH"),
+        _ => format!("{program} cannot be started: {error}"),
+    })?;
     let output = talk(&mut child, prompt, limit);
     end(&mut child);
     let (status, stdout, stderr) = output.map_err(|why| format!("{program} {why}"))?;
     match status {
         Some(0) => Ok(stdout),
         _ => {
-            let stderr = String::from_utf8_lossy(&stderr).into_owned();
-            let said = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
             let ended = status.map_or("was killed by a signal".to_owned(), |code| format!("exited with status {code}"));
-            Err(format!("{program} {ended}: {}", memdir_core::internal::base::text::ellipsis(said, 200)))
+            Err(format!("{program} {ended}: {}", failure_reason(&stdout, &stderr)))
         }
     }
+}
+
+/// What a program that failed reported: the error in its JSON, or else its last line. Claude Code prints JSON on standard output also if
+/// it fails; Gemini CLI prints it on standard error.
+fn failure_reason(stdout: &[u8], stderr: &[u8]) -> String {
+    let streams = [stderr, stdout].map(String::from_utf8_lossy);
+    let from_json = |text: &str| reported_error(&serde_json::from_str::<Value>(text).ok()?);
+    let last_line = |text: &str| text.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned);
+    let reason = streams.iter().find_map(|text| from_json(text)).or_else(|| streams.iter().find_map(|text| last_line(text)));
+    ellipsis(reason.as_deref().unwrap_or("no message"), 200).into_owned()
+}
+
+/// The error in the JSON that a program printed, if it is one.
+fn reported_error(value: &Value) -> Option<String> {
+    let message = match (value["is_error"] == true, &value["error"]) {
+        (true, _) => value["result"].as_str().or_else(|| value["subtype"].as_str()).unwrap_or("unknown"),
+        (false, error) => error["message"].as_str()?,
+    };
+    Some(ellipsis(message, 200).into_owned())
 }
 
 type Output = (Option<i32>, Vec<u8>, Vec<u8>);
@@ -261,13 +291,10 @@ fn answer_text(host: DreamHost, output: &[u8]) -> Result<String, String> {
         DreamHost::Codex => return Ok(text),
     };
     match serde_json::from_str::<Value>(&text) {
-        Ok(value) if value["is_error"] == true => Err(format!(
-            "the program reported an error: {}",
-            memdir_core::internal::base::text::ellipsis(value[key].as_str().unwrap_or("unknown"), 200)
-        )),
-        Ok(value) => match value[key].as_str() {
-            Some(answer) => Ok(answer.to_owned()),
-            None => Ok(text),
+        Ok(value) => match (reported_error(&value), value[key].as_str()) {
+            (Some(error), _) => Err(format!("the program reported an error: {error}")),
+            (None, Some(answer)) => Ok(answer.to_owned()),
+            (None, None) => Ok(text),
         },
         // A version without JSON output prints the answer itself.
         Err(_) => Ok(text),

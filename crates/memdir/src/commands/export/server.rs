@@ -102,7 +102,9 @@ fn upload(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamC
                 Ok(true) => transfer.proposed.push(name.to_owned()),
                 // Another client created it in the meantime.
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
-                Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
+                Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why) | TeamFailure::Forbidden(why)) => {
+                    transfer.fail(name, why)
+                }
                 Err(failure) => return Err(interrupted(&failure, transfer)),
             },
         }
@@ -141,7 +143,9 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
                     Err(error) => transfer.fail(name, error.to_string()),
                 },
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
-                Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why)) => transfer.fail(name, why),
+                Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why) | TeamFailure::Forbidden(why)) => {
+                    transfer.fail(name, why)
+                }
                 Err(TeamFailure::NotText) => transfer.fail(name, NOT_UTF8),
                 Err(failure) => return Err(interrupted(&failure, transfer)),
             },
@@ -197,7 +201,13 @@ fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
     let hint = match failure {
         TeamFailure::Denied(_) => "pass a valid token for the server with --token-file FILE, or set MEMDIR_TEAM_TOKEN to it",
         TeamFailure::Untrusted(_) => TRUST_CERTIFICATES,
-        TeamFailure::Refused(_) | TeamFailure::NotFound(_) => "check the URL and the project (--server-project)",
+        TeamFailure::Forbidden(_) => "check --server-project, or pass another token with --token-file FILE or MEMDIR_TEAM_TOKEN",
+        TeamFailure::Refused(_) | TeamFailure::NotFound(_) | TeamFailure::Unexpected(_) => {
+            "check the URL and the project (--server-project)"
+        }
+        TeamFailure::Unreachable(_) => {
+            "check the URL and that the server is running, then run the command again; it copies only the missing memories"
+        }
         _ => "run the command again; it copies only the missing memories",
     };
     let done = counted(transfer.copied.len() as u64, "memory was", "memories were");

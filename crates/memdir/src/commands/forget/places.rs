@@ -34,6 +34,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Why a journal that can be read still has the words, and what removes them.
+const NAMES_DIRECTORY: &str = ": it records the path of a directory with these words; rename the directory, then run this command again";
+/// The same for a journal that cannot be read.
+const UNREADABLE_JOURNAL: &str = ": it cannot be read as a journal; repair it with `memdir doctor --fix`, then run this command again";
+
 /// The places that have the words.
 #[derive(Serialize, Default)]
 pub(super) struct FoundPlaces {
@@ -296,25 +301,25 @@ impl<'a> ForgetPlaces<'a> {
             known.extend(found.filter_map(|file| absolute_path(memdir.store(), &file.path)).map(|path| real_path(&path)));
         }
         let (files, _) = self.kept.list(&self.memories);
+        let is_log = |file: &Path| file.file_name().is_some_and(|name| name == JOURNAL_FILE);
         for (file, owner) in &files {
-            let has = match owner {
-                Owner::Memory => !known.contains(file) && state_files::content_has(file, phrase),
-                Owner::Journal if file.file_name().is_some_and(|name| name == JOURNAL_FILE) => {
-                    let dir = file.parent().unwrap_or(file);
-                    // What cannot be read as a journal is read as bytes.
-                    left.versions == 0 && is_in_journal(dir, phrase).unwrap_or_else(|_| state_files::content_has(file, phrase))
+            let (has, why) = match owner {
+                Owner::Memory => (!known.contains(file) && state_files::content_has(file, phrase), ""),
+                // Its records are reported already.
+                Owner::Journal if is_log(file) && left.versions > 0 => (false, ""),
+                Owner::Journal if is_log(file) => {
+                    match is_in_journal(file.parent().unwrap_or(file), phrase) {
+                        Ok(has) => (has, NAMES_DIRECTORY),
+                        // What cannot be read as a journal is read as bytes.
+                        Err(_) => (state_files::content_has(file, phrase), UNREADABLE_JOURNAL),
+                    }
                 }
-                Owner::Journal => state_files::content_has(file, phrase),
-                Owner::Chats => left.chats.is_empty() && state_files::chat_has(file, phrase).unwrap_or(true),
+                Owner::Journal => (state_files::content_has(file, phrase), ""),
+                Owner::Chats => (left.chats.is_empty() && state_files::chat_has(file, phrase).unwrap_or(true), ""),
                 // These are read by `find`.
-                Owner::Derived | Owner::State | Owner::Other => false,
+                Owner::Derived | Owner::State | Owner::Other => (false, ""),
             };
             if has {
-                let why = if *owner == Owner::Journal {
-                    ": it records the path of a directory with these words, or cannot be read; rename the directory, or repair the journal with: memdir doctor --fix"
-                } else {
-                    ""
-                };
                 remaining.push(format!("{}{why}", file.display()));
             }
         }
@@ -343,14 +348,17 @@ impl<'a> ForgetPlaces<'a> {
     /// Why a directory keeps its name, and what changes it.
     fn why_named(&self, dir: &Path) -> String {
         let id = dir.file_name().unwrap_or_default().to_string_lossy();
-        match dir.parent().is_some_and(|parent| parent == self.kept.home.join("projects")) {
-            true => format!(
+        let below = dir.strip_prefix(&self.kept.home).map(|below| below.iter().filter_map(|part| part.to_str()).collect());
+        let below: Vec<&str> = below.unwrap_or_default();
+        match below.as_slice() {
+            ["projects" | "inbox" | "agents-local", _] => format!(
                 "it is named after a project; rename the project's working directory, then run there: memdir projects rename {id} NEW && memdir projects adopt NEW"
             ),
-            false if dir.parent().is_some_and(|parent| parent == self.kept.home.join("journal")) => {
-                "it is the history of a directory with that name; rename that directory, not this one".to_owned()
+            ["journal", _] => "it is the history of a directory with that name; rename that directory, not this one".to_owned(),
+            ["people" | "teams" | "agents", _] | ["agents-local", _, _] | ["people", _, "agents", _] => {
+                "memdir does not rename it; rename the person, team or agent that it is named after".to_owned()
             }
-            false => "memdir does not rename it; rename the person, team or agent that it is named after".to_owned(),
+            _ => "memdir does not rename it; rename the directory yourself".to_owned(),
         }
     }
 
@@ -377,8 +385,8 @@ impl<'a> ForgetPlaces<'a> {
                 }
             }
         }
-        if !self.is_everything {
-            out.push("memdir's other memories, conversations and usage counts, because --dir or MEMDIR_DIR is set".to_owned());
+        if let Some(dir) = &self.settings.dir {
+            out.push(format!("memdir's other memories, conversations and usage counts, because {} is set", dir.origin));
         }
         if !self.orphans.is_empty() {
             // The name of a journal is the name of the directory, and a hash.

@@ -1,7 +1,7 @@
 //! The programs that are named before their files: claude-mem with its database, basic-memory with its notes directory.
 
 use super::{Found, markdown_files};
-use crate::{commands::counted, exit::Failure, output::OutputOptions};
+use crate::{args::Import as Typed, commands::counted, exit::Failure, output::OutputOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_chats::{ClaudeMemContent, read_claude_mem};
 use memdir_core::{Error, internal::operations::import::basic_memory};
@@ -49,17 +49,17 @@ pub(super) fn progress_bar(output: OutputOptions) -> ProgressBar {
 
 impl Program {
     /// Reads the memories of the program at a path.
-    pub(super) fn read(self, path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
+    pub(super) fn read(self, path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
         match self {
-            Program::ClaudeMem => claude_mem(path, projects, bar, notes),
+            Program::ClaudeMem => claude_mem(path, args, bar, notes),
             Program::BasicMemory => notes_of_basic_memory(path, notes),
         }
     }
 }
 
-fn claude_mem(path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
+fn claude_mem(path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
     bar.set_message("reading the claude-mem database");
-    let content = read_claude_mem(path, projects, &mut |done, total| {
+    let content = read_claude_mem(path, &args.from_project, &mut |done, total| {
         bar.set_length(total);
         bar.set_position(done);
     });
@@ -68,16 +68,20 @@ fn claude_mem(path: &Path, projects: &[String], bar: &ProgressBar, notes: &mut V
             message: error.command_message(),
             hint: "use the path of claude-mem's database, usually ~/.claude-mem/claude-mem.db".into(),
         },
+        Error::Unavailable { .. } => Failure::Core {
+            error,
+            hint: Some("check that the file is claude-mem's database, usually ~/.claude-mem/claude-mem.db, and not damaged"),
+        },
         other => other.into(),
     })?;
     notes.extend(content.problems.iter().map(|problem| format!("{}: {}", path.display(), problem.what)));
-    notes.extend(projects_note(&content, projects));
+    notes.extend(projects_note(&content, args));
     Ok(Found { format: "claude-mem".to_owned(), memories: content.memories, dates: Vec::new() })
 }
 
 /// What the user may want to know about projects: that there are several, or that others were left out.
-fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<String> {
-    if !projects.is_empty() {
+fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
+    if !args.from_project.is_empty() {
         let left = content.other_projects;
         return (left > 0).then(|| format!("skipped {} from other projects", counted(left, "row", "rows")));
     }
@@ -94,7 +98,8 @@ fn projects_note(content: &ClaudeMemContent, projects: &[String]) -> Option<Stri
     let named = &all[..all.len().min(NAMED_PROJECTS)];
     let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
     let all = all.len();
-    Some(format!("found {all} projects: {}{more}; to import only one of them, add --from-project NAME", named.join(", ")))
+    let undo = if args.dry_run { "" } else { "undo this import and " };
+    Some(format!("found {all} projects: {}{more}; to import only one of them, {undo}add --from-project NAME", named.join(", ")))
 }
 
 fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {

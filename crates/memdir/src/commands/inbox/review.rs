@@ -7,7 +7,7 @@ use crate::{
     output::{CommandOutput, OutputOptions, Printer},
 };
 use console::Term;
-use memdir_core::{DecidedCandidate, InboxEntry, Memdir};
+use memdir_core::{DecidedCandidate, Error, InboxEntry, Memdir};
 use std::io::{self, Write as _};
 
 /// The keys, as they are shown.
@@ -53,9 +53,10 @@ fn decide(memdir: &Memdir, entry: &InboxEntry, position: &str) -> Result<Choice,
     let term = Term::stderr();
     loop {
         let key = term.read_char().map_err(failed)?;
-        let outcome = match key.to_ascii_lowercase() {
+        let key = key.to_ascii_lowercase();
+        let outcome = match key {
             'a' => accept_one(memdir, &entry.name, None),
-            'r' => Ok(memdir.reject(&name(&entry.name)?)?),
+            'r' => name(&entry.name).and_then(|candidate| Ok(memdir.reject(&candidate)?)),
             'm' => match ask("merge into: ").map_err(failed)? {
                 Some(into) => name(&into).and_then(|into| Ok(memdir.merge(&name(&entry.name)?, &into)?)),
                 None => continue,
@@ -71,11 +72,25 @@ fn decide(memdir: &Memdir, entry: &InboxEntry, position: &str) -> Result<Choice,
         match outcome {
             Ok(decided) => return Ok(Choice::Decided(decided)),
             Err(failure) => {
-                let text = failure.text();
-                let mut err = anstream::stderr().lock();
-                writeln!(err, "error: {}\nhint: {}\n{KEYS}", text.message, text.hint).map_err(failed)?;
+                let hint = hint(&failure, key);
+                let hint = if hint.is_empty() { hint } else { format!("hint: {hint}\n") };
+                writeln!(anstream::stderr().lock(), "error: {}\n{hint}{KEYS}", failure.text().message).map_err(failed)?;
             }
         }
+    }
+}
+
+/// The next action after an error, which is a key wherever the command has an option or a subcommand for it.
+fn hint(failure: &Failure, key: char) -> String {
+    match failure {
+        Failure::Core { error: Error::Exists { .. }, .. } => "press m to merge the text into a memory, or n to use another name".to_owned(),
+        Failure::Core { error: Error::NotFound { .. }, .. } if key == 'a' => {
+            "the memory that the candidate changes no longer exists; press r to reject the candidate".to_owned()
+        }
+        Failure::Core { error: Error::BadInput { .. }, .. } if key == 'n' => {
+            "press a to accept the candidate without another name".to_owned()
+        }
+        other => other.text().hint,
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
 fn agrees(question: &str) -> Result<bool, Failure> {
     let ask = || -> io::Result<bool> {
         write!(anstream::stderr(), "{question}? [y/N] ")?;
-        Ok(matches!(read_answer()?.trim(), "y" | "yes"))
+        Ok(matches!(read_answer()?.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     };
     ask().map_err(|source| Failure::Output { source })
 }

@@ -261,17 +261,36 @@ pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, 
     keys.iter().filter_map(|key| receipts.get(key)).any(|receipt| receipt.memory == Some(MemoryChoice::Both))
 }
 
-/// The note that nothing was decided.
-pub(in crate::commands) fn undecided_note(host: &Host) -> Option<String> {
+/// The note that nothing was decided. `command` is the one that installs, with its options.
+pub(in crate::commands) fn undecided_note(host: &Host, command: &str) -> Option<String> {
     let switch = host.memory_switch.as_ref()?;
     let (is, it) = if switch.name.ends_with('s') { ("are", "them") } else { ("is", "it") };
-    Some(format!("{}'s own {} {is} still on; choose what to do with {it}: {}", host.title, switch.name, decide(host, switch)))
+    Some(format!("{}'s own {} {is} still on; choose what to do with {it}: {}", host.title, switch.name, decide(switch, command)))
 }
 
-/// The command that decides.
-pub(in crate::commands) fn decide(host: &Host, switch: &MemorySwitch) -> String {
+/// The command that decides: the one that installs, with the choices.
+pub(in crate::commands) fn decide(switch: &MemorySwitch, command: &str) -> String {
     let choices = if switch.redirect.is_some() { "replace|share|both" } else { "replace|both" };
-    format!("memdir install {} --auto-memory {choices}", host.name)
+    format!("{command} --auto-memory {choices}")
+}
+
+/// The options that select the memory, to repeat them in a command; empty if the command line has none.
+pub(in crate::commands) fn selecting_options(settings: &Settings, machine: &Machine) -> String {
+    let is_typed = !settings.typed_options().is_empty() || !settings.only.is_empty();
+    if is_typed { with_blanks(&machine.global_args) } else { String::new() }
+}
+
+/// The arguments before a command, each followed by a blank.
+pub(in crate::commands) fn with_blanks(global_args: &[String]) -> String {
+    global_args.iter().map(|arg| format!("{} ", quote_posix(arg))).collect()
+}
+
+/// The command that installs in a host again, and keeps what is installed: its scope, and whether it has hooks. `options` select the
+/// memory, each followed by a blank.
+pub(in crate::commands) fn install_command(host: &Host, scope: InstallScope, has_hooks: bool, options: &str) -> String {
+    let scope = if scope == InstallScope::Project { " --scope project" } else { "" };
+    let hooks = if has_hooks || host.hooks.is_empty() { "" } else { " --no-hooks" };
+    format!("memdir {options}install {}{scope}{hooks}", host.name)
 }
 
 /// Asks what to do about a host's own memory. `None` if the input is at its end.

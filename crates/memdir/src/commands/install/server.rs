@@ -70,10 +70,18 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
     if args.scope == InstallScope::Project {
         return Err(Failure::Usage {
             message: "--token-file cannot be used with --scope project, because project settings may be committed".into(),
-            hint: "use --token-env NAME, or omit --token-file and sign in from the host".into(),
+            hint: match args.hosts.iter().all(|host| can_read_variable(host)) {
+                true => "use --token-env NAME, or omit --token-file and sign in from the host".into(),
+                false => "omit --token-file and sign in from the host".into(),
+            },
         });
     }
     team_token::from_file(file, options).map(RemoteToken::Text)
+}
+
+/// Whether the host can read a token from an environment variable.
+fn can_read_variable(host: &Host) -> bool {
+    host.remote.as_ref().is_some_and(|remote| remote.variable.is_some() || remote.token_variable_key.is_some())
 }
 
 fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer, is_preview: bool) -> Result<ConfigFile, Failure> {
@@ -115,32 +123,31 @@ fn preview(settings: &Settings, machine: &Machine, files: Vec<(&'static Host, Co
     Ok(CommandOutput::new(previews, show_previews))
 }
 
-/// Asks the server. A token that it refuses is an error; a server that cannot be reached now is a note.
+/// Asks the server. A token or a project that it refuses is an error; a server that cannot be reached now is a note.
 fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<Vec<String>, Failure> {
     let token = match &server.token {
         RemoteToken::Text(token) => Some(token.clone()),
         RemoteToken::SignIn | RemoteToken::Variable(_) => None,
     };
     let first = if project.is_some() { "check --project, or ask" } else { "ask" };
+    let refused = |why: &str, hint: &str| {
+        let (message, hint) = (format!("the server refuses access: {why}"), format!("{hint}; no file was changed"));
+        Err(Failure::Negative { code: "refused", message, hint })
+    };
     Ok(match TeamClient::new(base, token, project).access() {
-        TeamAccess::Refused(why) => {
-            let message = format!("the server refuses access: {why}");
-            let hint = format!("{first} the server's operator for another token; no file was changed");
-            return Err(Failure::Negative { code: "refused", message, hint });
-        }
+        TeamAccess::Refused(why) => return refused(&why, "ask the server's operator for another token"),
+        TeamAccess::Forbidden(why) => return refused(&why, &format!("{first} the server's operator for access")),
         TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
         TeamAccess::Untrusted(why) => vec![format!("cannot reach the server: {why}; {TRUST_CERTIFICATES}, then check with: memdir doctor")],
-        TeamAccess::Unexpected(why) => vec![format!("{why}; check again later with: memdir doctor")],
+        TeamAccess::Unavailable(why) => vec![format!("{why}; check again later with: memdir doctor")],
+        TeamAccess::Unexpected(why) => vec![format!("{why}; check the URL, then check again with: memdir doctor")],
         TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
     })
 }
 
 fn next_step(host: &Host, server: &RemoteServer) -> String {
     // Hooks belong to the server on this machine.
-    let listed = match host.next_step.contains("hooks") {
-        true => format!("Start a new session in {}.", host.title),
-        false => host.next_step.replace("memdir", TEAM_SERVER),
-    };
+    let listed = host.next_step(false).replace("memdir", TEAM_SERVER);
     match &server.token {
         RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
         RemoteToken::Variable(name) => format!("Set {name} to your token in {}'s environment. {listed}", host.title),

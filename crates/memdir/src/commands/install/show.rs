@@ -21,11 +21,22 @@ pub(super) fn show_table(statuses: &[HostStatus], page: &mut Printer<'_>) -> io:
 }
 
 pub(super) fn show_statuses(statuses: &Vec<HostStatus>, page: &mut Printer<'_>) -> io::Result<()> {
+    show_statuses_for("", statuses, page)
+}
+
+/// The same with the commands for an installation in this project.
+pub(super) fn show_project_statuses(statuses: &Vec<HostStatus>, page: &mut Printer<'_>) -> io::Result<()> {
+    show_statuses_for(" --scope project", statuses, page)
+}
+
+fn show_statuses_for(scope: &str, statuses: &[HostStatus], page: &mut Printer<'_>) -> io::Result<()> {
     show_table(statuses, page)?;
     page.line("")?;
     match statuses.iter().find(|status| status.found.is_some() && status.installed.is_empty() && status.plugin.is_none()) {
-        Some(status) => page.line(format!("next: memdir install {} (or memdir install --yes for all hosts found)", status.host)),
-        None => page.line("next: memdir install HOST, or memdir doctor"),
+        Some(status) => {
+            page.line(format!("next: memdir install {}{scope} (or memdir install{scope} --yes for all hosts found)", status.host))
+        }
+        None => page.line(format!("next: memdir install HOST{scope}, or memdir doctor")),
     }
 }
 
