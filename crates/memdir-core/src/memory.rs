@@ -181,8 +181,8 @@ impl Memory {
         self.raw("when")
     }
 
-    /// The `cues` field: other words in which the memory will be needed. At most `limits::CUES` phrases and `limits::CUE_BYTES`
-    /// bytes count.
+    /// The `cues` field: other words in which the memory will be needed. At most `CUES` phrases and `CUE_BYTES`
+    /// bytes count (`memory/cues.rs`).
     pub fn cues(&self) -> Vec<String> {
         let Some(field) = self.find("cues") else { return Vec::new() };
         cues::parse(&self.text[field.value.clone()])

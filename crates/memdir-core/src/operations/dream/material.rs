@@ -9,7 +9,6 @@ use super::{
 use crate::{
     base::{
         error::Result,
-        limits,
         path::{MemoryPath, strip_md},
         version::Version,
     },
@@ -22,6 +21,11 @@ use crate::{
 };
 use jiff::{Timestamp, civil::Date};
 use std::collections::HashMap;
+
+/// Bytes of one memory that a dream compares. A larger one is a document.
+const DREAM_FILE_BYTES: u64 = 1 << 20;
+/// Bytes of all memories that a dream holds in memory at once.
+const DREAM_BYTES: u64 = 256 << 20;
 
 /// The memories of the writable mounts that keep an entrypoint.
 #[derive(Debug, Default)]
@@ -90,7 +94,7 @@ impl Material {
             if !is_ours || !entry.path.is_md() || !matches!(kind, FileKind::Memory | FileKind::Log) {
                 continue;
             }
-            if entry.stamp.size > limits::DREAM_FILE_BYTES || out.bytes + entry.stamp.size > limits::DREAM_BYTES {
+            if entry.stamp.size > DREAM_FILE_BYTES || out.bytes + entry.stamp.size > DREAM_BYTES {
                 omitted += 1;
                 continue;
             }
