@@ -181,6 +181,11 @@ impl Memory {
         self.raw("when")
     }
 
+    /// Whether every message recalls it: the field `pinned` is `true`, `yes`, `on` or `1`.
+    pub fn is_pinned(&self) -> bool {
+        self.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"))
+    }
+
     /// The `cues` field: other words in which the memory will be needed. At most `CUES` phrases and `CUE_BYTES`
     /// bytes count (`memory/cues.rs`).
     pub fn cues(&self) -> Vec<String> {
