@@ -358,7 +358,7 @@ impl PastedLine {
             for stem in stems.iter().filter(|stem| seen.insert(stem.as_str())) {
                 match idf(stem) {
                     Some(rarity) => known.push((at, stem, rarity)),
-                    None => unknown += usize::from(!stem.bytes().all(|b| b.is_ascii_digit()) && !pasted::is_opaque(stem)),
+                    None => unknown += usize::from(!stem.bytes().all(|b| b.is_ascii_digit()) && !pasted::is_id_hash_or_time(stem)),
                 }
             }
         }
