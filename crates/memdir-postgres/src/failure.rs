@@ -1,5 +1,6 @@
 //! What went wrong in the database, and whether the same work may be retried.
 
+use crate::quota_error;
 use deadpool_postgres::{PoolError, TimeoutType};
 use memdir_core::Error;
 use std::{error::Error as _, io};
@@ -116,17 +117,13 @@ fn is_connection_error(error: &tokio_postgres::Error) -> bool {
     error.is_closed() || by_io || text.starts_with("timeout waiting for server") || text.starts_with("error connecting to server")
 }
 
-/// The state of a change that a quota refuses, as `migrations/003.sql` raises it. Its message is `memories:1000` or `bytes:1000`.
-const QUOTA_STATE: &str = "MDQ01";
-
 fn to_error(error: &tokio_postgres::Error) -> Error {
     let Some(db) = error.as_db_error() else {
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         return unavailable(why);
     };
-    if db.code().code() == QUOTA_STATE {
-        let (what, limit) = db.message().split_once(':').unwrap_or(("", db.message()));
-        return Error::QuotaExceeded { limit: format!("{limit} {what}") };
+    if let Some(exceeded) = quota_error::exceeded_quota(db) {
+        return exceeded;
     }
     if is_without_tenant(db) {
         return unavailable("the tenant does not exist; create it with: memdir admin tenant add NAME".into());
