@@ -21,10 +21,7 @@ use crate::{
 use jiff::Timestamp;
 use memdir_core::{
     ChatPlace, Error, Problem, Result, ResumeCommand, Speaker,
-    internal::base::{
-        disk::{self, Durability, Replace},
-        limits,
-    },
+    internal::base::disk::{self, Durability, Replace},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -33,6 +30,12 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
 };
+
+/// Bytes of one file of a stored chat; a longer chat has several files, so that each is read and written at once, and a growing chat
+/// needs little reindexing.
+const CHAT_PART_BYTES: u64 = 1 << 20;
+/// Characters of the turns before and after a hit that are shown with it.
+const CHAT_NEIGHBOUR_CHARS: usize = 160;
 
 /// How the names of files that are being written begin and end.
 const TEMP: (&str, &str) = (".memdir-", ".tmp");
@@ -186,7 +189,7 @@ pub fn chat_place(text: &str, line: u64) -> Option<ChatPlace> {
     let (chat, _) = header::parse(text)?;
     let sections = sections(text);
     let at = sections.iter().rposition(|section| section.lines.0 <= line)?;
-    let short = |section: &ChatSection| one_line(&section.text, limits::CHAT_NEIGHBOUR_CHARS);
+    let short = |section: &ChatSection| one_line(&section.text, CHAT_NEIGHBOUR_CHARS);
     let command = chat.resume();
     Some(ChatPlace {
         resume: command.as_ref().map(ResumeCommand::to_string),
@@ -205,7 +208,7 @@ pub fn chat_place(text: &str, line: u64) -> Option<ChatPlace> {
 impl ChatArchive {
     /// Creates an archive in a directory, which need not exist yet.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
-        ChatArchive { dir: dir.into(), part_bytes: limits::CHAT_PART_BYTES }
+        ChatArchive { dir: dir.into(), part_bytes: CHAT_PART_BYTES }
     }
 
     /// Sets the size above which a conversation is split into several files.

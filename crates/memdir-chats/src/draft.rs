@@ -23,6 +23,11 @@ use std::{
 };
 use tempfile::SpooledTempFile;
 
+/// Bytes of one stored chat turn: a long answer has 10 KB, more is a pasted file.
+const CHAT_TURN_BYTES: usize = 64 << 10;
+/// Characters of a stored tool call (name and arguments): enough to recognise it.
+const CHAT_TOOL_CHARS: usize = 200;
+
 /// The number of bytes of text in memory above which they are written to a file.
 const SPOOL_BYTES: usize = 2 << 20;
 
@@ -139,7 +144,7 @@ impl<'r> Draft<'r> {
     pub(super) fn push_turn(&mut self, turn: &Turn<'_>) -> io::Result<()> {
         let text = match turn.speaker {
             // Redacted before it is truncated: a part of a secret is not recognized as one.
-            Speaker::Tool => one_line(&(self.redact)(&turn.text), limits::CHAT_TOOL_CHARS),
+            Speaker::Tool => one_line(&(self.redact)(&turn.text), CHAT_TOOL_CHARS),
             Speaker::User | Speaker::Assistant => section_text(&turn.text, self.redact),
         };
         let message = turn.message.as_deref().map_or(0, hash);
@@ -351,11 +356,11 @@ fn section_text(text: &str, redact: &Redact<'_>) -> String {
     // that margin is not recognized, so the margin itself is never archived.
     const MARGIN: usize = 4096;
     let text = text.trim();
-    let examined = truncate_bytes(text, limits::CHAT_TURN_BYTES + MARGIN);
+    let examined = truncate_bytes(text, CHAT_TURN_BYTES + MARGIN);
     let redacted = redact(examined);
     let is_longer = examined.len() < text.len();
     let max_bytes = if is_longer { redacted.len().saturating_sub(MARGIN) } else { redacted.len() };
-    let archived = truncate_bytes(&redacted, max_bytes.min(limits::CHAT_TURN_BYTES));
+    let archived = truncate_bytes(&redacted, max_bytes.min(CHAT_TURN_BYTES));
     let mut out = escape(archived);
     if is_longer || archived.len() < redacted.len() {
         out.push_str(&format!("\n\n[… {} bytes omitted]", text.len().saturating_sub(archived.len())));
@@ -463,15 +468,15 @@ mod tests {
     #[test]
     fn a_long_turn_is_truncated_with_a_note() {
         let redact: &Redact<'_> = &|text| Cow::Borrowed(text);
-        let archived = section_text(&"x".repeat(limits::CHAT_TURN_BYTES + 10_000), redact);
-        assert_eq!(&archived[limits::CHAT_TURN_BYTES..], "\n\n[… 10000 bytes omitted]");
+        let archived = section_text(&"x".repeat(CHAT_TURN_BYTES + 10_000), redact);
+        assert_eq!(&archived[CHAT_TURN_BYTES..], "\n\n[… 10000 bytes omitted]");
         assert_eq!(section_text("  short \n", redact), "short");
     }
 
     #[test]
     fn a_secret_across_the_limit_is_redacted_whole() {
         let redact: &Redact<'_> = &|text| Cow::Owned(text.replace("SECRETSECRET", "***"));
-        let text = format!("{}SECRETSECRET", "x".repeat(limits::CHAT_TURN_BYTES - 4));
+        let text = format!("{}SECRETSECRET", "x".repeat(CHAT_TURN_BYTES - 4));
         assert!(!section_text(&text, redact).contains("SECR"));
     }
 }

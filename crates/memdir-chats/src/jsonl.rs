@@ -19,6 +19,11 @@ use std::{
     path::Path,
 };
 
+/// Bytes at the beginning of a transcript that identify it.
+const CHAT_HEAD_BYTES: usize = 1024;
+/// Bytes before a cursor that identify the transcript.
+const CHAT_TAIL_BYTES: usize = 256;
+
 /// The initial size of the buffer; it grows to a line's length, up to [`limits::CHAT_LINE_BYTES`].
 const BUFFER: usize = 256 << 10;
 
@@ -220,8 +225,8 @@ fn open_at(path: &Path, from: &TranscriptCursor) -> io::Result<(Lines<Box<dyn Re
 }
 
 fn read_head(path: &Path) -> io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(limits::CHAT_HEAD_BYTES);
-    open(path)?.take(limits::CHAT_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(CHAT_HEAD_BYTES);
+    open(path)?.take(CHAT_HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -419,12 +424,12 @@ impl<R: Read> Lines<R> {
 
     /// Returns the bytes before the current line that are still buffered.
     fn history(&self) -> &[u8] {
-        &self.buf[self.start.saturating_sub(limits::CHAT_TAIL_BYTES)..self.start]
+        &self.buf[self.start.saturating_sub(CHAT_TAIL_BYTES)..self.start]
     }
 
     /// Reads more into the buffer, making room first.
     fn fill(&mut self) -> io::Result<()> {
-        let keep_from = self.start.saturating_sub(limits::CHAT_TAIL_BYTES);
+        let keep_from = self.start.saturating_sub(CHAT_TAIL_BYTES);
         if self.end == self.buf.len() && keep_from > 0 {
             self.buf.copy_within(keep_from..self.end, 0);
             self.start -= keep_from;

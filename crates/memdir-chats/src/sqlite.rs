@@ -16,6 +16,9 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// Milliseconds to wait for another program's SQLite lock before its sessions are skipped until the next sync.
+const CHAT_BUSY_MS: u64 = 200;
+
 /// A read-only database.
 pub(super) struct Database {
     connection: Connection,
@@ -161,7 +164,7 @@ fn copy_consistent(path: &Path, target: &Path) -> io::Result<()> {
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(Duration::from_millis(limits::CHAT_BUSY_MS))?;
+    connection.busy_timeout(Duration::from_millis(CHAT_BUSY_MS))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(connection)
 }

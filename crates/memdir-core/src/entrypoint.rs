@@ -1,11 +1,12 @@
-//! The entrypoint: one line per memory, loaded into every conversation. All functions but those in `upkeep` and `outdated` are pure;
-//! the store writes the files.
+//! The entrypoint: one line per memory, loaded into every conversation. All functions but those in `upkeep`, `outdated` and `line_age` are
+//! pure; the store writes the files.
 //!
 //! memdir maintains its lines between two marks, sorted by path. Everything outside the marks belongs to the user and is never
 //! dropped, reordered or reformatted. Lines that do not fit any more move, oldest first, to overflow pages that the entrypoint links.
 
 mod audit;
 mod line;
+mod line_age;
 mod marks;
 mod outdated;
 mod overview;

@@ -181,8 +181,13 @@ impl Memory {
         self.raw("when")
     }
 
-    /// The `cues` field: other words in which the memory will be needed. At most `limits::CUES` phrases and `limits::CUE_BYTES`
-    /// bytes count.
+    /// Whether every message recalls it: the field `pinned` is `true`, `yes`, `on` or `1`.
+    pub fn is_pinned(&self) -> bool {
+        self.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1"))
+    }
+
+    /// The `cues` field: other words in which the memory will be needed. At most `CUES` phrases and `CUE_BYTES`
+    /// bytes count (`memory/cues.rs`).
     pub fn cues(&self) -> Vec<String> {
         let Some(field) = self.find("cues") else { return Vec::new() };
         cues::parse(&self.text[field.value.clone()])

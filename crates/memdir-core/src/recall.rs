@@ -15,7 +15,7 @@ pub mod when;
 mod words;
 
 pub use cache::RecallCache;
-pub use fit::{OmittedMemory, RecallBudget, RecallCandidate, Recalled, ShownMemory, fit, staleness, tokens};
+pub use fit::{OmittedMemory, RecallBudget, RecallCandidate, Recalled, ShownMemory, age_warning, fit, tokens};
 pub use message::{MessageMatch, RecallExplanation, RecallVerdict};
 pub use score::RecallFeatures;
 pub use sentences::sentences;

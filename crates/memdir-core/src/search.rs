@@ -7,6 +7,7 @@ mod background;
 pub mod chats;
 mod cite;
 pub mod embed;
+mod file_filter;
 pub(crate) mod find;
 pub(crate) mod fuse;
 mod hits;

@@ -11,7 +11,7 @@ mod strict;
 
 pub use redact::{injected, redact, redact_strict};
 
-use crate::base::{limits, steps, text::LineCounter};
+use crate::base::{steps, text::LineCounter};
 use regex::{Regex, RegexBuilder};
 use rules::{Needs, RULES, Reach, SecretRule};
 use std::{
@@ -19,6 +19,9 @@ use std::{
     ops::Range,
     sync::OnceLock,
 };
+
+/// Secrets of a change that are searched in the old text one by one; further ones count as added.
+const SECRET_SEARCHES: usize = 100;
 
 /// How certain a rule is, which decides what a write does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -73,7 +76,7 @@ pub fn added(old: &str, new: &str) -> Vec<SecretFinding> {
         let value = &new[finding.span.clone()];
         let is_known = known.contains(value) || {
             searches += 1;
-            searches <= limits::SECRET_SEARCHES && old.contains(value)
+            searches <= SECRET_SEARCHES && old.contains(value)
         };
         !is_known
     });

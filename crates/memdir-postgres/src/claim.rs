@@ -3,8 +3,11 @@
 
 use crate::{database::send_before, failure::Failure, sql};
 use deadpool_postgres::Object;
-use memdir_core::{ChangeId, IdempotencyKey, internal::base::limits};
+use memdir_core::{ChangeId, IdempotencyKey};
 use tokio_postgres::types::ToSql;
+
+/// Hours for which an idempotency key is kept at least, on a team server. A client that retries gives up long before.
+const IDEMPOTENCY_KEY_HOURS: i32 = 24;
 
 /// The number of old keys that a claim removes: more than the one it adds, so that they become fewer.
 const PURGED: i64 = 10;
@@ -41,7 +44,7 @@ pub(crate) async fn claim(client: &Object, tenant: &str, key: &IdempotencyKey, b
     let (insert, purge) = (client.prepare_cached(sql::CLAIM).await?, client.prepare_cached(sql::PURGE_CLAIMS).await?);
     let (request, by) = (key.request.as_slice(), by.to_text());
     let parameters: [&(dyn ToSql + Sync); 5] = [&tenant, &key.caller, &key.key, &request, &by];
-    let oldest: [&(dyn ToSql + Sync); 3] = [&tenant, &limits::IDEMPOTENCY_KEY_HOURS, &PURGED];
+    let oldest: [&(dyn ToSql + Sync); 3] = [&tenant, &IDEMPOTENCY_KEY_HOURS, &PURGED];
     // Sent together: the purge costs no round trip.
     let (claimed, purged) = send_before(client.execute(&insert, &parameters), client.execute(&purge, &oldest)).await;
     let is_claimed = claimed? == 1;

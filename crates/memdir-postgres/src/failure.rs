@@ -1,5 +1,6 @@
 //! What went wrong in the database, and whether the same work may be retried.
 
+use crate::quota_error;
 use deadpool_postgres::{PoolError, TimeoutType};
 use memdir_core::Error;
 use std::{error::Error as _, io};
@@ -125,18 +126,14 @@ fn is_untrusted(error: &tokio_postgres::Error) -> bool {
     matches!(tls, Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))
 }
 
-/// The state of a change that a quota refuses, as `migrations/003.sql` raises it. Its message is `memories:1000` or `bytes:1000`.
-const QUOTA_STATE: &str = "MDQ01";
-
 fn to_error(error: &tokio_postgres::Error) -> Error {
     let Some(db) = error.as_db_error() else {
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         let step = if is_untrusted(error) { "; name its certificate authority with --database-ca FILE" } else { "" };
         return unavailable(format!("{why}{step}"));
     };
-    if db.code().code() == QUOTA_STATE {
-        let (what, limit) = db.message().split_once(':').unwrap_or(("", db.message()));
-        return Error::QuotaExceeded { limit: format!("{limit} {what}") };
+    if let Some(exceeded) = quota_error::exceeded_quota(db) {
+        return exceeded;
     }
     if is_without_tenant(db) {
         return unavailable("the tenant does not exist; create it with: memdir admin tenant add NAME".into());

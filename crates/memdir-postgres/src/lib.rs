@@ -60,6 +60,7 @@ mod migrations;
 mod people;
 mod proposals;
 mod quota;
+mod quota_error;
 mod reads;
 mod sequence;
 mod since;

@@ -15,10 +15,17 @@ use jiff::Timestamp;
 use memdir_core::{
     Access, Actor, Change, ChangeId, Error, FileChange, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposedFile, Result,
     Role, Version,
-    internal::{base::limits, operations::undo::describe_infinitive, store::stop::Stop},
+    internal::{operations::undo::describe_infinitive, store::stop::Stop},
 };
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::{Row, types::ToSql};
+
+/// Open proposals of one author in a namespace: more than a reviewer reads in a day.
+const OPEN_PROPOSALS_PER_AUTHOR: usize = 100;
+/// Open proposals of a namespace.
+const OPEN_PROPOSALS: usize = 500;
+/// Days for which a decided proposal is kept. What was accepted stays in the history.
+const DECIDED_PROPOSAL_DAYS: i64 = 30;
 
 /// An acceptance that a change is made for.
 pub(crate) struct Acceptance<'a> {
@@ -148,14 +155,13 @@ pub(crate) fn to_open(change: &Change) -> Proposal {
 /// Stores a change as a proposal and commits. A lost connection means that the outcome is unknown.
 pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, change: &Change, writes: &[FileWrite]) -> Result<(), Failure> {
     let now = change.at.as_millisecond();
-    let oldest = now - limits::DECIDED_PROPOSAL_DAYS * 24 * 60 * 60 * 1_000;
+    let oldest = now - DECIDED_PROPOSAL_DAYS * 24 * 60 * 60 * 1_000;
     client.execute(sql::DROP_DECIDED, &[&tenant, &namespace, &oldest]).await?;
     let row = client.query_one(sql::COUNT_OPEN, &[&tenant, &namespace, &change.actor.name]).await?;
     let (all, own): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    for (count, limit, whose) in [
-        (own, limits::OPEN_PROPOSALS_PER_AUTHOR, "by you in this project or group"),
-        (all, limits::OPEN_PROPOSALS, "in this project or group"),
-    ] {
+    for (count, limit, whose) in
+        [(own, OPEN_PROPOSALS_PER_AUTHOR, "by you in this project or group"), (all, OPEN_PROPOSALS, "in this project or group")]
+    {
         if usize::try_from(count).unwrap_or(0) >= limit {
             let why = format!("too many open proposals {whose}: the maximum is {limit}; withdraw some, or ask a reviewer to review them");
             return Err(Error::Review { why }.into());

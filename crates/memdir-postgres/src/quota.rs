@@ -1,5 +1,6 @@
-//! Quotas of a tenant, and what it uses of them. The database counts, and refuses a change that would exceed a quota
-//! (`migrations/003.sql`); a change that only removes or shrinks is never refused.
+//! Quotas of a tenant, and what it uses of them. The database counts, and refuses a change that would exceed a quota: of memories in
+//! `count_usage` (`migrations/003.sql`), of proposals in `count_proposal` (`migrations/004.sql`); `quota_error.rs` decodes their error.
+//! A change that only removes or shrinks is never refused.
 
 use crate::{database::Database, failure::Failure, sql};
 use memdir_core::{Error, Result, internal::store::stop::Stop};

@@ -1,6 +1,6 @@
 //! Memories as resources: their URIs, pages of a listing, and their text. Independent of the protocol.
 
-use memdir_core::{Error, LineRange, List, Memdir, MemoryPath, Read, Result, internal::base::limits};
+use memdir_core::{Error, LineRange, List, Memdir, MemoryPath, Read, Result};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeSet;
 
@@ -14,6 +14,9 @@ pub(crate) const LINES_TEMPLATE: &str = "memory:///{+name}?lines={lines}";
 pub(crate) const SECTION: &str = "memdir://prompt";
 /// Maximum number of resources on one page of a listing.
 const PAGE_SIZE: usize = 200;
+/// Characters of a resource before it is cut. A person attaches a resource to a conversation, so it may be much longer than what a tool
+/// returns.
+const RESOURCE_CHARS: usize = 150_000;
 
 /// The characters that are percent-encoded in the path of a URI.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -87,7 +90,7 @@ pub(crate) fn page(memdir: &Memdir, cursor: Option<&str>) -> Result<(Vec<ListedR
 /// Returns the text of a resource. Text over the limit is cut, and ends with the URI of the remaining lines.
 pub(crate) fn read(memdir: &Memdir, uri: &str) -> Result<String> {
     let (path, lines) = parse(uri)?;
-    let reading = memdir.read(&Read { path, lines, max_chars: limits::DIALECT_CHARS })?;
+    let reading = memdir.read(&Read { path, lines, max_chars: RESOURCE_CHARS })?;
     Ok(match reading.next_line {
         None => reading.content,
         Some(next) => format!("{}\n[more: {}?lines={next}-]\n", reading.content, to_uri(&reading.path)),

@@ -5,7 +5,7 @@ use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
     internal::{
-        base::{glob::escape, limits},
+        base::glob::escape,
         store::files::{journal_name, real_path},
     },
 };
@@ -13,6 +13,9 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+/// Bytes of a candidate's file: the proposed text, the person's words and the citations, each with its own limit.
+const CANDIDATE_BYTES: usize = 64 << 10;
 
 /// The prefix of kept conversations.
 pub(crate) const CHATS: &str = "chats";
@@ -54,7 +57,7 @@ pub(crate) fn inbox_mount(settings: &Settings, project: &str, prefix: &str) -> M
         entrypoint: EntrypointMode::Off,
         apart: true,
         late: true,
-        file_bytes: limits::CANDIDATE_BYTES,
+        file_bytes: CANDIDATE_BYTES,
         ..with_journal(settings, prefix, root)
     }
 }

@@ -2,8 +2,13 @@
 
 use super::{ArchivedChat, ArchivedFile, ChatArchive};
 use jiff::{Timestamp, ToSpan};
-use memdir_core::{Result, internal::base::limits};
+use memdir_core::Result;
 use serde::Serialize;
+
+/// Days for which a chat is stored by default.
+const CHAT_KEEP_DAYS: i64 = 365;
+/// Bytes of stored chats beyond which the oldest are dropped, by default.
+const CHAT_KEEP_BYTES: u64 = 1 << 30;
 
 /// The limits of the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -16,7 +21,7 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Retention { days: limits::CHAT_KEEP_DAYS, bytes: limits::CHAT_KEEP_BYTES }
+        Retention { days: CHAT_KEEP_DAYS, bytes: CHAT_KEEP_BYTES }
     }
 }
 

@@ -6,6 +6,11 @@ use percent_encoding::percent_decode_str;
 use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 
+/// The longest part of a name, in bytes: what ext4, APFS and NTFS allow.
+const NAME_PART_BYTES: usize = 255;
+/// The longest whole name, in bytes, so that a mount's root plus the name stays below PATH_MAX.
+const NAME_BYTES: usize = 1024;
+
 /// A relative, `/`-separated name in NFC whose parts are ordinary file names. It may have an extension or omit `.md`, and may begin
 /// with a mount's prefix (`team/deploy`).
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,8 +131,8 @@ fn reject(text: &str) -> Option<String> {
     if text.is_empty() {
         return reason("it is empty; use a name such as notes/deploy");
     }
-    if text.len() > limits::NAME_BYTES {
-        return Some(format!("it is {} bytes long; the limit is {}", text.len(), limits::NAME_BYTES));
+    if text.len() > NAME_BYTES {
+        return Some(format!("it is {} bytes long; the limit is {}", text.len(), NAME_BYTES));
     }
     if let Some(why) = reject_form(text) {
         return Some(why);
@@ -189,8 +194,8 @@ fn reject_part(part: &str) -> Option<String> {
     if part == "." || part == ".." {
         return Some(format!("it contains the component {part:?}; use a name without it"));
     }
-    if part.len() > limits::NAME_PART_BYTES {
-        return Some(format!("a component is {} bytes long; the limit is {}", part.len(), limits::NAME_PART_BYTES));
+    if part.len() > NAME_PART_BYTES {
+        return Some(format!("a component is {} bytes long; the limit is {}", part.len(), NAME_PART_BYTES));
     }
     let unstorable = match part {
         _ if part.starts_with(' ') => Some("begins with a space"),

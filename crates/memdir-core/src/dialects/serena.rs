@@ -42,6 +42,8 @@ const MAX_ANSWER_CHARS: Param =
     max_chars("max_answer_chars").aliases(&["max_chars"]).describe("maximum number of characters; -1 means 150,000");
 const CONTENT: Param = Param::text("content").required().describe("Markdown");
 const MAX_CHARS: Param = max_chars("max_chars").aliases(&["max_answer_chars"]).describe("maximum length of the content; -1 means 150,000");
+// What -1 means in the two descriptions, which cannot be made of the constant.
+const _: () = assert!(limits::DIALECT_CHARS == 150_000, "change the descriptions of max_answer_chars and max_chars, too");
 const NEEDLE: Param = Param::text("needle").required().describe("the text to replace");
 const REPL: Param = Param::text("repl").required().describe("the replacement text");
 const MODE: Param = Param::typed_choice("mode", &["literal", "regex"]).required();

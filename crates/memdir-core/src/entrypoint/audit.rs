@@ -1,7 +1,10 @@
 //! Finds problems of an entrypoint: dead lines, and lines that are too long for a pointer.
 
 use super::{EntrypointFiles, LinePlace};
-use crate::{base::limits, store::mounts::page_name};
+use crate::store::mounts::page_name;
+
+/// Entrypoint lines longer than this, in characters, are reported: a pointer has become content.
+const ENTRYPOINT_LONG_LINE_CHARS: usize = 200;
 
 /// A line that points to a missing memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -36,9 +39,9 @@ pub fn dead(entrypoint: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<
     found
 }
 
-/// Returns the lines of the entrypoint with more than [`limits::ENTRYPOINT_LONG_LINE_CHARS`] characters.
+/// Returns the lines of the entrypoint with more than `ENTRYPOINT_LONG_LINE_CHARS` characters.
 pub fn long_lines(entrypoint: &EntrypointFiles) -> Vec<LongLine> {
     let lines = entrypoint.text.as_deref().unwrap_or_default().lines();
     let counted = (1..).zip(lines).map(|(line, text)| LongLine { line, chars: text.chars().count() });
-    counted.filter(|line| line.chars > limits::ENTRYPOINT_LONG_LINE_CHARS).collect()
+    counted.filter(|line| line.chars > ENTRYPOINT_LONG_LINE_CHARS).collect()
 }

@@ -4,12 +4,14 @@ use super::{EntrypointFiles, LineChange, line};
 use crate::{
     base::{
         error::Result,
-        limits,
         path::{MemoryPath, strip_md},
     },
     store::{Entry, Stored, View, Walk, if_readable, mounts},
 };
 use std::collections::{BTreeSet, HashSet};
+
+/// Files without an entrypoint line that are read to find the new name of a removed one.
+const MOVED_FILES: usize = 1_000;
 
 /// Which lines are compared with the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +101,7 @@ fn unlisted_files(view: &dyn View, prefix: &str, entrypoint: &EntrypointFiles, w
         mount.prefix == prefix && entrypoint.line_of(rel).is_none() && mounts::has_entrypoint_line(view, &entry.path)
     };
     let mut files = Vec::new();
-    for entry in walk.entries.iter().filter(needs_line).take(limits::MOVED_FILES) {
+    for entry in walk.entries.iter().filter(needs_line).take(MOVED_FILES) {
         if let Some(stored) = if_readable(view.get(&entry.path))?.filter(|stored| stored.path == entry.path)
             && let Some((_, rel)) = mounts::locate(view.mounts(), entry.path.as_str())
         {

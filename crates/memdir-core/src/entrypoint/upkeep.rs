@@ -2,7 +2,9 @@
 //! Reads through a view and returns edits; writes nothing itself.
 
 use super::{
-    EntrypointFiles, EntrypointPlan, LineChange, Page, line, marks,
+    EntrypointFiles, EntrypointPlan, LineChange, Page, line,
+    line_age::LineAges,
+    marks,
     outdated::{self, Lines},
     plan, plan_many,
 };
@@ -10,11 +12,10 @@ use crate::{
     base::{
         error::{Error, Result},
         path::MemoryPath,
-        text,
     },
-    memory::{Memory, links},
+    memory::links,
     store::{
-        FileEdit, Role, Stamp, View, if_readable,
+        FileEdit, Role, Stamp, View,
         mounts::{self, FileKind},
     },
 };
@@ -70,9 +71,7 @@ pub(crate) fn set_lines_dated(
     edits: &[FileEdit],
     dates: &HashMap<MemoryPath, Timestamp>,
 ) -> Result<EntrypointEdits> {
-    let nanoseconds = |at: &Timestamp| i64::try_from(at.as_nanosecond()).unwrap_or(i64::MAX);
-    let dates = OwnDates { written: dates.iter().map(|(path, at)| (path.clone(), nanoseconds(at))).collect() };
-    apply_dated(view, books, memory_updates(edits), dates)
+    apply_aged(view, books, memory_updates(edits), LineAges::dated(dates))
 }
 
 fn memory_updates(edits: &[FileEdit]) -> Vec<(MemoryPath, LineUpdate)> {
@@ -142,20 +141,24 @@ enum LineUpdate {
 }
 
 fn apply(view: &dyn View, books: &EntrypointCache, updates: Vec<(MemoryPath, LineUpdate)>) -> Result<EntrypointEdits> {
-    apply_dated(view, books, updates, OwnDates::default())
+    apply_aged(view, books, updates, LineAges::default())
 }
 
-fn apply_dated(
+fn apply_aged(
     view: &dyn View,
     books: &EntrypointCache,
     updates: Vec<(MemoryPath, LineUpdate)>,
-    mut dates: OwnDates,
+    mut ages: LineAges,
 ) -> Result<EntrypointEdits> {
     let mut by_mount: BTreeMap<String, Vec<LineChange>> = BTreeMap::new();
     let mut replacing: Vec<(String, MemoryPath, Vec<u8>)> = Vec::new();
     for (path, update) in updates {
         let (Some(mount), true) = (mounts::mount_of(view, &path), mounts::has_entrypoint_line(view, &path)) else { continue };
-        dates.note(&path, &update);
+        match &update {
+            LineUpdate::Set(bytes) | LineUpdate::ToFront(bytes) => ages.note_written(&path, bytes),
+            LineUpdate::Rename(to, bytes) => ages.note_written(to, bytes),
+            LineUpdate::Remove | LineUpdate::Drop | LineUpdate::ToPage => {}
+        }
         if let LineUpdate::Set(bytes) | LineUpdate::ToFront(bytes) = &update
             && marks::changes_replaced(&[], bytes)
         {
@@ -180,7 +183,7 @@ fn apply_dated(
         for (_, path, bytes) in replacing.iter().filter(|(of, ..)| *of == prefix) {
             changes = marks::with_replaced(changes, view, &entrypoint, &prefix, path, bytes);
         }
-        let age = |rel: &str| dates.of_line(view, &prefix, rel);
+        let age = |rel: &str| ages.date(view, &prefix, rel);
         let mut planned = match changes.as_slice() {
             [one] => plan(&entrypoint, std::slice::from_ref(one), &age),
             many => plan_many(&entrypoint, many, &age),
@@ -222,20 +225,19 @@ pub(crate) fn repair_lines(
             repaired.removed.push(path.clone());
         }
     }
-    let mut dates = OwnDates::default();
+    let mut ages = LineAges::default();
     for (path, bytes) in missing {
         let has_line = changes.iter().any(|change| match change {
             LineChange::Moved { to, .. } | LineChange::Rename { to, .. } => path.strip_prefix(prefix).is_some_and(|rel| rel.as_str() == to),
             _ => false,
         });
         if !has_line && mounts::has_entrypoint_line(view, &path) {
-            let update = LineUpdate::Set(bytes);
-            dates.note_existing(&path, &update);
-            changes.push(line_change(prefix, &path, update));
+            ages.note_existing(&path, &bytes);
+            changes.push(line_change(prefix, &path, LineUpdate::Set(bytes)));
         }
     }
     if !changes.is_empty() {
-        out.add(plan_many(&entrypoint, &changes, &|rel| dates.of_line(view, prefix, rel)), &entrypoint, prefix)?;
+        out.add(plan_many(&entrypoint, &changes, &|rel| ages.date(view, prefix, rel)), &entrypoint, prefix)?;
     }
     Ok((out, repaired))
 }
@@ -256,54 +258,6 @@ fn outdated_note(name: &str, outdated: &[LineChange]) -> Option<String> {
         count @ ..=3 => Some(format!("{name}: removed the lines for {count} files that no longer exist: {shown}")),
         count => Some(format!("{name}: removed the lines for {count} files that no longer exist: {shown}, …")),
     }
-}
-
-/// The memories' own dates, which decide which lines move to pages first.
-#[derive(Default)]
-struct OwnDates {
-    /// The dates of the memories that this change writes, in nanoseconds since 1970; `i64::MAX` for one without a date.
-    written: HashMap<MemoryPath, i64>,
-}
-
-impl OwnDates {
-    /// Notes the date of a memory that is about to be written.
-    fn note(&mut self, path: &MemoryPath, update: &LineUpdate) {
-        let (path, bytes) = match update {
-            LineUpdate::Set(bytes) | LineUpdate::ToFront(bytes) => (path, bytes),
-            LineUpdate::Rename(to, bytes) => (to, bytes),
-            LineUpdate::Remove | LineUpdate::Drop | LineUpdate::ToPage => return,
-        };
-        self.written.entry(path.clone()).or_insert_with(|| own_date(bytes).unwrap_or(i64::MAX));
-    }
-
-    /// Notes the date of a memory that exists and is not written, if it has one.
-    fn note_existing(&mut self, path: &MemoryPath, update: &LineUpdate) {
-        if let LineUpdate::Set(bytes) = update
-            && let Some(date) = own_date(bytes)
-        {
-            self.written.insert(path.clone(), date);
-        }
-    }
-
-    /// Returns the date of a line's memory: that of its frontmatter, else the time of the last change of its file.
-    fn of_line(&self, view: &dyn View, prefix: &str, rel: &str) -> i64 {
-        let Ok(path) = MemoryPath::parse(rel).map(|path| path.prefixed(prefix)) else { return i64::MIN };
-        if let Some(date) = self.written.get(&path) {
-            return *date;
-        }
-        match if_readable(view.get(&path)) {
-            Ok(Some(stored)) => own_date(&stored.bytes).unwrap_or(stored.stamp.mtime_ns),
-            // A line whose memory does not exist is the first to move.
-            _ => i64::MIN,
-        }
-    }
-}
-
-/// Returns the date in a memory's frontmatter, in nanoseconds since 1970.
-fn own_date(bytes: &[u8]) -> Option<i64> {
-    let (decoded, _) = text::decode(bytes);
-    let (memory, _) = Memory::parse(&decoded);
-    i64::try_from(memory.own_date()?.as_nanosecond()).ok()
 }
 
 fn line_change(prefix: &str, path: &MemoryPath, update: LineUpdate) -> LineChange {

@@ -1,12 +1,14 @@
 //! The frontmatter field `cues`: other wordings, tasks, commands and errors with which a memory will be needed.
 
 use super::scalar;
-use crate::base::{
-    error::{Error, Result},
-    limits,
-};
+use crate::base::error::{Error, Result};
 use serde::Deserialize;
 use serde_json::Value;
+
+/// Cues of one memory that count: enough for other wordings, the task, the command and the error, and few enough to stay specific.
+const CUES: usize = 8;
+/// Bytes of all cues of one memory. Measured with 130 on average; more would make every memory fit every message.
+const CUE_BYTES: usize = 300;
 
 #[derive(Deserialize)]
 struct Field {
@@ -20,12 +22,12 @@ pub(super) fn parse(value: &str) -> Vec<String> {
         Value::Array(items) => items.iter().filter_map(phrase).collect(),
         one => phrase(&one).into_iter().collect::<Vec<_>>(),
     };
-    let mut left = Some(limits::CUE_BYTES);
+    let mut left = Some(CUE_BYTES);
     let fits = |cue: &String| {
         left = left.and_then(|left| left.checked_sub(cue.len()));
         left.is_some()
     };
-    cues.into_iter().filter(|cue| !cue.trim().is_empty()).take(limits::CUES).take_while(fits).collect()
+    cues.into_iter().filter(|cue| !cue.trim().is_empty()).take(CUES).take_while(fits).collect()
 }
 
 /// The text of a scalar. An error code is a cue too: `404`.
@@ -48,12 +50,12 @@ fn validate(cues: &[String]) -> Result<Vec<String>> {
             kept.push(cue.to_owned());
         }
     }
-    if kept.len() > limits::CUES {
-        return Err(Error::bad_input("cues", format!("{} cues; the limit is {}", kept.len(), limits::CUES)));
+    if kept.len() > CUES {
+        return Err(Error::bad_input("cues", format!("{} cues; the limit is {}", kept.len(), CUES)));
     }
     let bytes: usize = kept.iter().map(String::len).sum();
-    if bytes > limits::CUE_BYTES {
-        return Err(Error::bad_input("cues", format!("{bytes} bytes in total; the limit is {}", limits::CUE_BYTES)));
+    if bytes > CUE_BYTES {
+        return Err(Error::bad_input("cues", format!("{bytes} bytes in total; the limit is {}", CUE_BYTES)));
     }
     Ok(kept)
 }

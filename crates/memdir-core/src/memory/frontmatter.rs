@@ -8,6 +8,14 @@ use crate::base::{error::Problem, limits, steps, text::human_bytes};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
+/// Bytes of a frontmatter; a longer one is read as text. Real ones have a few hundred bytes, and every search, hook and read
+/// parses them.
+const FRONTMATTER_BYTES: usize = 64 << 10;
+/// Bytes of one line of a frontmatter, as much as a long description needs.
+const FRONTMATTER_LINE_BYTES: usize = 16 << 10;
+/// Keys of a frontmatter, those of mappings included. A list of data is not metadata.
+const FRONTMATTER_KEYS: usize = 1_000;
+
 /// One field with its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field {
@@ -93,11 +101,11 @@ impl Findings {
 
 /// The line of the first key too many.
 fn too_many_keys(inside: &[Line<'_>]) -> Option<(u64, String)> {
-    if inside.len() <= limits::FRONTMATTER_KEYS {
+    if inside.len() <= FRONTMATTER_KEYS {
         return None;
     }
     let mut keys = inside.iter().filter(|line| !line.is_ignored() && line_key(line.body()).is_some());
-    keys.nth(limits::FRONTMATTER_KEYS).map(|line| (line.number, format!("the frontmatter has more than {} keys", limits::FRONTMATTER_KEYS)))
+    keys.nth(FRONTMATTER_KEYS).map(|line| (line.number, format!("the frontmatter has more than {} keys", FRONTMATTER_KEYS)))
 }
 
 /// A line with its position.
@@ -118,11 +126,11 @@ impl Line<'_> {
     /// Why a frontmatter with this line is too large, with the line's number.
     fn excess(&self, open: &Line<'_>) -> Option<(u64, String)> {
         let larger = |what: &str, limit: usize| Some((self.number, format!("{what} is larger than {}", human_bytes(limit as u64))));
-        if self.text.len() > limits::FRONTMATTER_LINE_BYTES {
-            return larger("a frontmatter line", limits::FRONTMATTER_LINE_BYTES);
+        if self.text.len() > FRONTMATTER_LINE_BYTES {
+            return larger("a frontmatter line", FRONTMATTER_LINE_BYTES);
         }
-        if self.range.end - open.range.end > limits::FRONTMATTER_BYTES {
-            return larger("the frontmatter", limits::FRONTMATTER_BYTES);
+        if self.range.end - open.range.end > FRONTMATTER_BYTES {
+            return larger("the frontmatter", FRONTMATTER_BYTES);
         }
         None
     }

@@ -2,11 +2,13 @@
 
 use crate::base::{
     error::{Error, Result},
-    limits,
     text::human_bytes,
 };
 use fancy_regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
+
+/// Backtracking steps of a model's regular expression on one memory: a tenth of a second, at worst a second.
+const REGEX_STEPS: usize = 1_000_000;
 
 /// Iterates over the matches of a pattern in a text, in order, without overlap.
 pub(super) struct PatternSearch<'t> {
@@ -36,7 +38,7 @@ impl<'t> PatternSearch<'t> {
     /// Compiles a Python pattern.
     pub(super) fn new(source: &str, text: &'t str) -> Result<Self> {
         let pattern = translate(source);
-        let regex = build(&pattern, limits::REGEX_STEPS).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
+        let regex = build(&pattern, REGEX_STEPS).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
         // A pattern that the engine without backtracking accepts takes linear time.
         let hard = regex::RegexBuilder::new(&pattern).size_limit(PROGRAM_BYTES).build().is_err();
         Ok(PatternSearch { pattern, regex, text, at: 0, matches: 0, hard, looked_at: 0 })
@@ -92,7 +94,7 @@ impl<'t> PatternSearch<'t> {
             );
             return Err(Error::bad_expression(why));
         }
-        let steps = (limits::REGEX_STEPS >> self.matches.ilog2()).max(MIN_STEPS);
+        let steps = (REGEX_STEPS >> self.matches.ilog2()).max(MIN_STEPS);
         if self.matches.is_power_of_two() && steps > MIN_STEPS {
             self.regex = build(&self.pattern, steps).map_err(|error| Error::bad_input("regular expression", error.to_string()))?;
         }

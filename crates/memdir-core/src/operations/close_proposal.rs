@@ -1,14 +1,14 @@
 //! Closes a proposed change without making it: a reviewer rejects it, or its author withdraws it.
 
 use crate::{
-    base::{
-        error::{Error, Result},
-        limits,
-    },
+    base::error::{Error, Result},
     operations::context::Context,
     store::{Change, ChangeId, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Store},
 };
 use jiff::Timestamp;
+
+/// Bytes of the reason of a decision about a proposed change.
+const REVIEW_REASON_BYTES: usize = 2_000;
 
 /// A proposal that undo withdrew.
 pub(crate) struct WithdrawnProposal {
@@ -75,8 +75,8 @@ pub(crate) fn close(
     reason: Option<&str>,
 ) -> Result<Proposal> {
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
-    if let Some(size) = reason.map(str::len).filter(|size| *size > limits::REVIEW_REASON_BYTES) {
-        return Err(Error::ReasonTooLong { size: size as u64, limit: limits::REVIEW_REASON_BYTES as u64 });
+    if let Some(size) = reason.map(str::len).filter(|size| *size > REVIEW_REASON_BYTES) {
+        return Err(Error::ReasonTooLong { size: size as u64, limit: REVIEW_REASON_BYTES as u64 });
     }
     let reason = reason.map(|reason| reason.replace('\0', "\u{fffd}"));
     let decision = ProposalDecision { at: now(context)?, by: context.actor.name.clone(), reason };

@@ -13,7 +13,6 @@ pub use mentions::{cited_names, listed_lines};
 use crate::{
     base::{
         disk::{self, Durability, FileLock, FileMode, LockWait, Replace, TempName},
-        limits,
         path::MemoryPath,
     },
     recall::when::{Strength, Tripwire},
@@ -27,6 +26,11 @@ use std::{
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
 };
+
+/// Size in bytes above which a ledger file is replaced with its sums at the end of a session: some hundred uses.
+const LEDGER_COMPACT_BYTES: u64 = 32 << 10;
+/// Size in bytes above which any process that counts does it: a host without a hook at the end of a session never compacts otherwise.
+const LEDGER_MAX_BYTES: u64 = 1 << 20;
 
 /// Seconds after which a memory that does not exist loses its counts at a compaction, so that an undone delete keeps them.
 const MISSING_SECS: i64 = 24 * 60 * 60;
@@ -140,7 +144,7 @@ impl UseLedger {
     pub fn compact(&self, store: &dyn Store, now: Timestamp, wait: LockWait) -> io::Result<()> {
         for mount in store.mounts().iter().filter(|mount| is_counted(mount)) {
             let path = self.file(mount);
-            if !fs::metadata(&path).is_ok_and(|meta| meta.len() > limits::LEDGER_COMPACT_BYTES) {
+            if !fs::metadata(&path).is_ok_and(|meta| meta.len() > LEDGER_COMPACT_BYTES) {
                 continue;
             }
             let _lock = FileLock::for_update(&path, wait)?;
@@ -172,7 +176,7 @@ impl UseLedger {
         }
         let _lock = FileLock::for_update(path, wait)?;
         let mut file = disk::open_lock_file(path, 0o600)?;
-        if file.metadata()?.len() > limits::LEDGER_MAX_BYTES {
+        if file.metadata()?.len() > LEDGER_MAX_BYTES {
             rewrite(path, now, |_| {})?;
             file = disk::open_lock_file(path, 0o600)?;
         }
@@ -238,7 +242,7 @@ fn read_file(path: &Path) -> MountCounts {
     let mut bytes = Vec::new();
     // A file that is not there, or cannot be read, has no counts.
     if let Ok(file) = File::open(path) {
-        let _ = file.take(4 * limits::LEDGER_MAX_BYTES).read_to_end(&mut bytes);
+        let _ = file.take(4 * LEDGER_MAX_BYTES).read_to_end(&mut bytes);
     }
     MountCounts::parse(&String::from_utf8_lossy(&bytes))
 }

@@ -27,6 +27,10 @@ use crate::{
 use jiff::civil::Date;
 use std::{borrow::Cow, path::Path};
 
+/// Bytes of a message that are used; of a longer one, equal parts of its beginning and end. A question comes before or after a
+/// pasted text, rarely in the middle.
+const RECALL_MESSAGE_BYTES: usize = 128 << 10;
+
 /// The message or action to recall memories for.
 #[derive(Debug, Clone, Default)]
 pub struct Recall<'a> {
@@ -185,10 +189,10 @@ fn with_places_for_matches(wanted: Vec<Wanted<'_>>, places: usize) -> Vec<Wanted
 
 /// The message, or the beginning and the end of one that is too long.
 fn ends(message: &str) -> Cow<'_, str> {
-    if message.len() <= limits::RECALL_MESSAGE_BYTES {
+    if message.len() <= RECALL_MESSAGE_BYTES {
         return Cow::Borrowed(message);
     }
-    let half = limits::RECALL_MESSAGE_BYTES / 2;
+    let half = RECALL_MESSAGE_BYTES / 2;
     let (head, tail) = (text::floor_char_boundary(message, half), text::floor_char_boundary(message, message.len() - half));
     Cow::Owned(format!("{}\n\n{}", &message[..head], &message[tail..]))
 }

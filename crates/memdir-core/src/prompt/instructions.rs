@@ -5,10 +5,10 @@ use super::{
     parts::USER,
     texts::{self, fill},
 };
-use crate::{
-    base::limits,
-    store::{Access, Store},
-};
+use crate::store::{Access, Store};
+
+/// Characters of a server's instructions with the user's guidelines: about 2,000 tokens, paid in every conversation.
+const INSTRUCTIONS_CHARS: usize = 8_000;
 
 /// The instructions to build.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +39,7 @@ pub fn instructions(store: &dyn Store, request: InstructionsRequest<'_>) -> Stri
         text.push_str("\n\n");
         text.push_str(guideline);
     }
-    match text.char_indices().nth(limits::INSTRUCTIONS_CHARS) {
+    match text.char_indices().nth(INSTRUCTIONS_CHARS) {
         Some((end, _)) => format!("{}\n[omitted: the guidelines are too long]", &text[..end]),
         None => text,
     }

@@ -4,11 +4,13 @@
 use crate::{
     base::{
         frame::{framed, neutral},
-        limits,
         text::truncate_bytes,
     },
     secrets::redact_strict,
 };
+
+/// Bytes of the text about the previous conversation at the start of a session: 200 tokens.
+const LEFT_OFF_BYTES: usize = 800;
 
 /// The words that mark it as data.
 const ABOUT: &str = include_str!("../../texts/prompts/left-off.md");
@@ -53,7 +55,7 @@ pub struct LeftOffCommand<'a> {
     pub error: Option<&'a str>,
 }
 
-/// Returns the text, of at most [`limits::LEFT_OFF_BYTES`] bytes, or `None` if there is nothing to say.
+/// Returns the text, of at most `LEFT_OFF_BYTES` bytes, or `None` if there is nothing to say.
 pub fn left_off(end: &LeftOff<'_>) -> Option<String> {
     if end.changed.is_empty() && end.ran.is_empty() && end.message.is_none_or(|message| message.trim().is_empty()) {
         return None;
@@ -62,7 +64,7 @@ pub fn left_off(end: &LeftOff<'_>) -> Option<String> {
     let resume = end.resume.filter(|resume| resume.len() <= RESUME_BYTES && redact_strict(resume) == *resume);
     let resume = resume.map(|resume| format!("resume: {}", neutral(resume)));
     let fixed = framed(end.source, ABOUT.trim_end(), "").len() + title.len() + resume.as_ref().map_or(0, String::len) + 2;
-    let room = limits::LEFT_OFF_BYTES.saturating_sub(fixed);
+    let room = LEFT_OFF_BYTES.saturating_sub(fixed);
     // What the person wants matters most, then what was changed.
     let message = end.message.map(|message| line("last message of the person", &short(message, room / 2), room / 2));
     let room = room.saturating_sub(message.as_ref().map_or(0, |line| line.len() + 1));
@@ -71,7 +73,7 @@ pub fn left_off(end: &LeftOff<'_>) -> Option<String> {
     let ran = line("ran", &commands(end.ran, room.saturating_sub(8)), room);
     let lines = [Some(title), Some(changed), Some(ran), message, resume];
     let lines: Vec<String> = lines.into_iter().flatten().filter(|line| !line.is_empty()).collect();
-    Some(framed(end.source, ABOUT.trim_end(), &lines.join("\n"))).filter(|text| text.len() <= limits::LEFT_OFF_BYTES)
+    Some(framed(end.source, ABOUT.trim_end(), &lines.join("\n"))).filter(|text| text.len() <= LEFT_OFF_BYTES)
 }
 
 /// A labelled line of at most `max_bytes`; empty if it has no text or no room.
@@ -122,7 +124,7 @@ fn commands(all: &[LeftOffCommand<'_>], max_bytes: usize) -> String {
 /// A text on one line, without secrets and frames, cut to a number of bytes.
 fn short(text: &str, max_bytes: usize) -> String {
     // Redacted and escaped before it is cut: a part of a secret or a tag is not recognized as one. Only the beginning can be shown.
-    let text = truncate_bytes(text, 16 * limits::LEFT_OFF_BYTES);
+    let text = truncate_bytes(text, 16 * LEFT_OFF_BYTES);
     let line = redact_strict(text).split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&neutral(&line), max_bytes)
 }
@@ -156,7 +158,7 @@ mod tests {
         ] {
             let end = LeftOff { source: "chats/x/1", host: "x", title, age: "today", changed, ran, message, resume: Some(resume) };
             let text = left_off(&end).unwrap();
-            assert!(text.len() <= limits::LEFT_OFF_BYTES, "{}: {text}", text.len());
+            assert!(text.len() <= LEFT_OFF_BYTES, "{}: {text}", text.len());
             assert!(
                 text.starts_with("<memory source=\"chats/x/1\">\n[") && text.ends_with("\nresume: cd /a && claude --resume 1\n</memory>"),
                 "{text}"

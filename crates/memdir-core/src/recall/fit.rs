@@ -249,7 +249,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
         more if notes == 0 => out.push_str(&format!("[mentions {more} files, memories or symbols that do not exist]\n")),
         more => out.push_str(&format!("[and {more} more that {} not exist]\n", if more == 1 { "does" } else { "do" })),
     }
-    if let Some(note) = staleness(candidate.age_days) {
+    if let Some(note) = age_warning(candidate.age_days) {
         out.push_str(&format!("[{note}]\n"));
     }
     out.push_str(&frame::neutral(cut.text));
@@ -268,7 +268,7 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
 }
 
 /// The note about a memory's age: none for a day, then stronger the older it is.
-pub fn staleness(age_days: i64) -> Option<String> {
+pub fn age_warning(age_days: i64) -> Option<String> {
     match age_days {
         ..=1 => None,
         2..=30 => Some(format!("{age_days} days old: check what it says about code or plans before relying on it")),

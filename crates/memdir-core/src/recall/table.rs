@@ -331,7 +331,7 @@ fn to_row(store: &dyn Store, path: &MemoryPath, stored: &Stored, analyser: &mut 
     let extra = RowExtra {
         path: path.clone(),
         when: when::parse_field(&memory).0,
-        pinned: memory.field("pinned").is_some_and(|text| matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1")),
+        pinned: memory.is_pinned(),
         validity: RowValidity::new(memory.validity()),
     };
     let has_any = !is_empty(&extra.when) || extra.pinned || extra.validity.is_some();

@@ -24,6 +24,9 @@ pub(crate) use format::to_yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Tripwires of one memory. Each is matched before every action; the rest is reported.
+const TRIPWIRES: usize = 256;
+
 /// What a tripwire watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -145,10 +148,10 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
         Ok(value) => add(TripwireKind::Words, &value, &mut place),
         Err(_) => problems.push(Problem::at(first, "when: invalid YAML")),
     }
-    if wires.len() > limits::TRIPWIRES {
-        let what = format!("when: too many tripwires ({}): the maximum is {}; remove some", wires.len(), limits::TRIPWIRES);
-        problems.push(Problem::at(wires[limits::TRIPWIRES].line, what));
-        wires.truncate(limits::TRIPWIRES);
+    if wires.len() > TRIPWIRES {
+        let what = format!("when: too many tripwires ({}): the maximum is {}; remove some", wires.len(), TRIPWIRES);
+        problems.push(Problem::at(wires[TRIPWIRES].line, what));
+        wires.truncate(TRIPWIRES);
     }
     (When { tripwires: wires, strength }, problems)
 }

@@ -4,6 +4,7 @@ use super::{
     Answer, Explain, Hit, Method, Search, SearchedCounts,
     analysis::{Analyser, Word, asks_by_parts, pasted, rarity},
     chats::ChatFilter,
+    file_filter::{Coverage, FileFilter},
     fuse::{self, Ranked},
     index::{Counts, IndexQuery, IndexView, KnownFile, Since, UnitCandidate},
     meaning::Meaning,
@@ -16,15 +17,11 @@ use crate::{
     base::{
         day::{Day, NamedTime},
         error::Result,
-        path::MemoryPath,
         text::LineRange,
         time::Clock,
     },
-    memory::{Kind, succession::Successions},
-    store::{
-        Source,
-        mounts::{ARCHIVE_FOLDER, is_below, resolve_alias_among},
-    },
+    memory::succession::Successions,
+    store::Source,
 };
 use jiff::{Timestamp, tz::TimeZone};
 use std::{
@@ -179,29 +176,20 @@ impl Finder<'_> {
     ) -> Result<RankedCandidates> {
         let mut notes = Vec::new();
         let vector = self.meaning.filter(|_| !query.text.is_empty()).and_then(|meaning| meaning.query_vector(&query.text, &mut notes));
-        let filter = FileFilter::new(search, &query, |prefix| self.mounts.iter().any(|mount| mount.prefix == prefix));
+        let filter = FileFilter::new(search, &query, self.mounts, self.chats.as_ref());
         let since = search.since.and_then(|since| earliest(since, self.clock.zone()));
         // A filter per mount: names in a view do not have the mount's prefix.
-        let filters: Vec<Box<dyn Fn(&str, &KnownFile) -> bool + Sync + '_>> = self
-            .mounts
-            .iter()
-            .map(|mount| {
-                let chats = self.chats.as_ref().filter(|_| mount.source == Source::Chat);
-                let (filter, hides_archive) = (&filter, filter.hides_archive(mount));
-                Box::new(move |name: &str, known: &KnownFile| {
-                    filter.allows(&mount.prefix, name, known)
-                        && chats.is_none_or(|covers| covers(name))
-                        && !(hides_archive && is_below(name, ARCHIVE_FOLDER))
-                }) as Box<_>
+        let filters: Vec<Box<dyn Fn(&str, &KnownFile) -> bool + Sync + '_>> = (0..self.mounts.len())
+            .map(|at| {
+                let filter = &filter;
+                Box::new(move |name: &str, known: &KnownFile| filter.allows(at, name, known)) as Box<_>
             })
             .collect();
         let queries: Vec<(usize, IndexQuery<'_>)> = (0..self.mounts.len())
-            .filter(|at| filter.source.is_none_or(|source| source == self.mounts[*at].source) && views[*at].totals().units > 0)
-            .map(|at| {
-                let is_open = filter.is_open()
-                    && !filter.hides_archive(&self.mounts[at])
-                    && (self.chats.is_none() || self.mounts[at].source != Source::Chat);
-                let files = if is_open { None } else { Some(&*filters[at]) };
+            .map(|at| (at, filter.coverage(at)))
+            .filter(|(at, coverage)| *coverage != Coverage::Nothing && views[*at].totals().units > 0)
+            .map(|(at, coverage)| {
+                let files = if coverage == Coverage::Everything { None } else { Some(&*filters[at]) };
                 let ask = IndexQuery {
                     terms: &query.terms,
                     codes: &query.codes,
@@ -240,7 +228,7 @@ impl Finder<'_> {
             today: self.clock.now().to_zoned(self.clock.zone()).date(),
             // The successor need not have the words of a phrase, lack an excluded word, or be as new as asked.
             may_replace: must.is_empty() && query.without.is_empty() && search.since.is_none(),
-            is_allowed: &|at, name, known| filter.allows(&self.mounts[at].prefix, name, known),
+            is_allowed: &|at, name, known| filter.allows(at, name, known),
         };
         let fuse =
             |candidates, counts| fuse::fuse(candidates, mass(&query, counts), scale, decay, &|at, name| standings.standing(at, name));
@@ -370,7 +358,7 @@ impl PastedLine {
             for stem in stems.iter().filter(|stem| seen.insert(stem.as_str())) {
                 match idf(stem) {
                     Some(rarity) => known.push((at, stem, rarity)),
-                    None => unknown += usize::from(!stem.bytes().all(|b| b.is_ascii_digit()) && !pasted::is_opaque(stem)),
+                    None => unknown += usize::from(!stem.bytes().all(|b| b.is_ascii_digit()) && !pasted::is_id_hash_or_time(stem)),
                 }
             }
         }
@@ -387,51 +375,6 @@ impl PastedLine {
         let names = (0..terms.len()).filter(|at| names.contains(&terms[*at])).collect();
         let codes = self.codes.iter().filter(|code| !terms.contains(code)).take(PASTED_TERMS).cloned().collect();
         Some((weight, Query { terms, codes, pairs, names, unknown, ..Query::default() }))
-    }
-}
-
-/// Which files may be hits.
-struct FileFilter {
-    source: Option<Source>,
-    kind: Option<Kind>,
-    under: Vec<String>,
-}
-
-impl FileFilter {
-    fn new(search: &Search, query: &Query, has_mount: impl Fn(&str) -> bool) -> Self {
-        let under = [search.under.as_deref(), query.under.as_deref()].into_iter().flatten();
-        let resolved = |prefix: String| match MemoryPath::parse(&prefix).ok().and_then(|path| resolve_alias_among(&path, &has_mount)) {
-            Some(path) => path.to_string(),
-            None => prefix,
-        };
-        FileFilter {
-            source: search.source.or(query.source),
-            kind: search.kind.or(query.kind),
-            under: under.map(|prefix| prefix.trim_matches('/').to_owned()).filter(|prefix| !prefix.is_empty()).map(resolved).collect(),
-        }
-    }
-
-    /// Whether every file of a mount may be a hit.
-    fn is_open(&self) -> bool {
-        self.kind.is_none() && self.under.is_empty()
-    }
-
-    /// Whether a mount has archived memories that are not searched, because the search does not name their folder.
-    fn hides_archive(&self, mount: &SearchMount) -> bool {
-        let folder = if mount.prefix.is_empty() { ARCHIVE_FOLDER.to_owned() } else { format!("{}/{ARCHIVE_FOLDER}", mount.prefix) };
-        mount.keeps_archive && !self.under.iter().any(|under| is_below(under, &folder)) && mount.root.join(ARCHIVE_FOLDER).is_dir()
-    }
-
-    fn allows(&self, prefix: &str, name: &str, known: &KnownFile) -> bool {
-        if self.kind.is_some() && known.kind != self.kind {
-            return false;
-        }
-        self.under.iter().all(|under| {
-            let whole = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
-            whole
-                .strip_prefix(under.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.eq_ignore_ascii_case(".md"))
-        })
     }
 }
 

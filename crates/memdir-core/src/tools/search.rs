@@ -16,11 +16,12 @@ use crate::{
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// Results of one call of a search tool. Each costs tokens, and what is not among the first is seldom read.
+const TOOL_RESULTS: usize = 20;
+
 pub(crate) const QUERY: Param = Param::text("query").aliases(&["q", "text"]).required();
-pub(crate) const MAX_RESULTS: Param = Param::integer("maxResults", 1, limits::TOOL_RESULTS as i64)
-    .aliases(&["max_results", "limit"])
-    .default_integer(DEFAULT_RESULTS)
-    .clamped();
+pub(crate) const MAX_RESULTS: Param =
+    Param::integer("maxResults", 1, TOOL_RESULTS as i64).aliases(&["max_results", "limit"]).default_integer(DEFAULT_RESULTS).clamped();
 pub(crate) const MIN_SCORE_PARAM: Param = Param::number("minScore", 0.0, 1.0).aliases(&["min_score"]).default_number(MIN_SCORE).clamped();
 pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
 /// Every source, and the chats of all projects.

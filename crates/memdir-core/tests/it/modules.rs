@@ -60,6 +60,36 @@ fn stores_and_indexes_do_not_know_each_other() {
     }
 }
 
+/// A limit of one file is easier to find, and to understand, in that file.
+#[test]
+fn every_shared_limit_has_several_users() {
+    let limits = workspace().join("crates/memdir-core/src/base/limits.rs");
+    let declared = fs::read_to_string(&limits).unwrap();
+    let names: Vec<&str> = declared.lines().filter_map(|line| line.strip_prefix("pub const ")?.split(':').next()).collect();
+    assert!(!names.is_empty(), "no constants were found in {}", limits.display());
+    let mut users: BTreeMap<&str, Vec<String>> = names.iter().map(|name| (*name, Vec::new())).collect();
+    for file in crates().iter().flat_map(|krate| rust_files(&krate.join("src"))).filter(|file| !file.ends_with("tests.rs")) {
+        let code = code(&fs::read_to_string(&file).unwrap());
+        // Without `limits` in it, a file that has the name has a constant of its own.
+        if !code.contains("limits") && file != limits {
+            continue;
+        }
+        let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        // The declaration is not a use.
+        let declarations = usize::from(file == limits);
+        for (name, users) in &mut users {
+            if words.iter().filter(|word| *word == name).count() > declarations {
+                users.push(file.strip_prefix(workspace()).unwrap().display().to_string());
+            }
+        }
+    }
+    users.retain(|_, users| users.len() < 2);
+    assert!(
+        users.is_empty(),
+        "base/limits.rs is for limits that several files use; move each of these to the top of the one file that uses it: {users:#?}"
+    );
+}
+
 /// A test file that is missing from its `main.rs` is never compiled, and its tests never run.
 #[test]
 fn every_test_file_is_declared() {

@@ -149,7 +149,7 @@ fn reference_notes_of_a_tool_in_use_are_left_out_but_warnings_stay() {
 
 #[test]
 fn doubt_grows_with_age() {
-    let said: Vec<Option<String>> = [-1, 0, 1, 2, 31, 400].map(recall::staleness).into_iter().collect();
+    let said: Vec<Option<String>> = [-1, 0, 1, 2, 31, 400].map(recall::age_warning).into_iter().collect();
     assert_eq!(said[..3], [const { None }; 3]);
     assert!(said[3..].iter().all(Option::is_some) && said[3] != said[4] && said[4] != said[5]);
 }

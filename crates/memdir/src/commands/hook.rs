@@ -7,9 +7,12 @@ use crate::{
     hook::{self, HookCall, HookInput},
     output::{CommandOutput, Printer},
 };
-use memdir_core::internal::base::{limits, time::Deadline};
+use memdir_core::internal::base::time::Deadline;
 use serde::Serialize;
 use std::{io, time::Duration};
+
+/// Milliseconds a hook waits for everything it waits for together: some hosts give a hook 1.5 s.
+const HOOK_WAIT_MS: u64 = 1_000;
 
 #[derive(Serialize)]
 #[serde(transparent)]
@@ -26,7 +29,7 @@ fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failu
     if crate::config::is_in_dream() {
         return Ok((String::new(), Vec::new()));
     }
-    let deadline = Deadline::after(Duration::from_millis(limits::HOOK_WAIT_MS));
+    let deadline = Deadline::after(Duration::from_millis(HOOK_WAIT_MS));
     let input = HookInput::parse(args.host, &String::from_utf8_lossy(&crate::args::stdin::read()?));
     let mut settings = Settings::load(global)?;
     if let Some(cwd) = input.cwd.as_ref().filter(|cwd| cwd.is_dir()) {

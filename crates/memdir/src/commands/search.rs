@@ -21,6 +21,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io;
 
+/// Results of one search on the command line: some screens.
+const CLI_RESULTS: usize = 50;
+
 /// The results of one query.
 #[derive(Serialize)]
 struct SearchResults {
@@ -86,7 +89,7 @@ fn settle_afterwards(output: CommandOutput, memdir: &Memdir) -> CommandOutput {
 
 /// The search, and a note for each number that was out of range.
 fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
-    let (max_results, first) = limits::clamp("--max-results", args.max_results, &(1..=limits::CLI_RESULTS as i64));
+    let (max_results, first) = limits::clamp("--max-results", args.max_results, &(1..=CLI_RESULTS as i64));
     let (min_score, second) = limits::clamp("--min-score", args.min_score, &(0.0..=1.0));
     let search = Search {
         max_results: max_results as usize,

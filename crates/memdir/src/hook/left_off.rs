@@ -7,11 +7,14 @@ use memdir_chats::{ChatEnding, EndingQuery, RanCommand, SearchedProject, Session
 use memdir_core::{
     Source,
     internal::{
-        base::{limits, time},
+        base::time,
         prompt::{LeftOff, LeftOffCommand, left_off},
     },
 };
 use std::{path::Path, time::Duration};
+
+/// Days after which a previous conversation is not mentioned any more.
+const LEFT_OFF_DAYS: u64 = 14;
 
 /// The running conversation, which is never the previous one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,7 +31,7 @@ pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningCh
         return None;
     }
     let project = SearchedProject { project: scope.project.clone(), worktrees: settings.config.worktrees };
-    let max_age = Duration::from_secs(limits::LEFT_OFF_DAYS * 24 * 60 * 60);
+    let max_age = Duration::from_secs(LEFT_OFF_DAYS * 24 * 60 * 60);
     let is_in_project = |session: SessionProject<'_>| project.includes(session);
     let query = EndingQuery { is_in_project: &is_in_project, running: running.session, transcript: running.transcript, now, max_age };
     // An archive that cannot be read is reported by the commands that need it.

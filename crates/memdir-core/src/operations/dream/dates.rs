@@ -6,7 +6,7 @@ use super::{
     material::{Material, MaterialFile},
 };
 use crate::{
-    base::{day::Day, limits, path::MemoryPath, version::Version},
+    base::{day::Day, path::MemoryPath, version::Version},
     memory::lines,
     operations::check::{RelativeDate, relative_dates},
     store::{ChangeFilter, Store, Verb},
@@ -17,6 +17,9 @@ use jiff::{
     tz::TimeZone,
 };
 use std::collections::{HashMap, HashSet};
+
+/// Changes of the history in which a dream looks for the day on which a line was written.
+const DREAM_CHANGES: usize = 50_000;
 
 /// The most dates of one memory; the rest follows with the next plan.
 const MOST_DATES: usize = 50;
@@ -177,7 +180,7 @@ fn recorded<'a>(store: &dyn Store, wanted: HashSet<&'a MemoryPath>) -> HashMap<&
         return out;
     }
     // Without a history, the dates of the files themselves count.
-    for change in store.changes(&ChangeFilter { most: limits::DREAM_CHANGES, ..ChangeFilter::default() }).unwrap_or_default() {
+    for change in store.changes(&ChangeFilter { most: DREAM_CHANGES, ..ChangeFilter::default() }).unwrap_or_default() {
         for file in &change.files {
             if let Some(path) = wanted.get(&file.path) {
                 out.entry(path).or_default().push((change.at, change.verb, file.after));

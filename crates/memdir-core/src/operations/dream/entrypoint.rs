@@ -47,7 +47,8 @@ struct OwnLine<'a> {
 }
 
 impl OwnLine<'_> {
-    /// Its uses by its size; of equal ones the older memory is worth less.
+    /// Its uses by its size; of equal ones the older memory is worth less. A save that fills the entrypoint looks at the date alone
+    /// (`entrypoint/line_age.rs`): it does not know the uses.
     fn value(&self) -> (u64, i64, &MemoryPath) {
         (self.uses * 10_000 / self.text.len().max(1) as u64, self.file.at.as_second(), &self.file.path)
     }

@@ -14,6 +14,9 @@ use crate::{
 };
 use std::collections::HashSet;
 
+/// Bytes of a memory's body above which a dream proposes to split it: twice what a recall shows.
+const DREAM_LONG_BYTES: usize = 2 * limits::RECALL_BYTES;
+
 /// A section that is shorter than this stays where it is.
 const MIN_SECTION: usize = 400;
 
@@ -27,7 +30,7 @@ pub(super) fn find(material: &Material) -> Vec<DreamOperation> {
     material
         .files
         .iter()
-        .filter(|file| file.memory.body().len() > limits::DREAM_LONG_BYTES && !is_document(file))
+        .filter(|file| file.memory.body().len() > DREAM_LONG_BYTES && !is_document(file))
         .filter_map(|file| split(file, &names))
         .collect()
 }

@@ -9,7 +9,6 @@ use super::{
 use crate::{
     base::{
         error::Result,
-        limits,
         path::{MemoryPath, strip_md},
         text::human_bytes,
         version::Version,
@@ -23,6 +22,11 @@ use crate::{
 };
 use jiff::{Timestamp, civil::Date};
 use std::collections::HashMap;
+
+/// Bytes of one memory that a dream compares. A larger one is a document.
+const DREAM_FILE_BYTES: u64 = 1 << 20;
+/// Bytes of all memories that a dream holds in memory at once.
+const DREAM_BYTES: u64 = 256 << 20;
 
 /// The memories of the writable mounts that keep an entrypoint.
 #[derive(Debug, Default)]
@@ -91,11 +95,11 @@ impl Material {
             if !is_ours || !entry.path.is_md() || !matches!(kind, FileKind::Memory | FileKind::Log) {
                 continue;
             }
-            if entry.stamp.size > limits::DREAM_FILE_BYTES {
+            if entry.stamp.size > DREAM_FILE_BYTES {
                 too_large += 1;
                 continue;
             }
-            if out.bytes + entry.stamp.size > limits::DREAM_BYTES {
+            if out.bytes + entry.stamp.size > DREAM_BYTES {
                 over += 1;
                 continue;
             }
@@ -114,11 +118,11 @@ impl Material {
         }
         request.report(DreamProgress { done: of, of });
         if too_large > 0 {
-            let limit = human_bytes(limits::DREAM_FILE_BYTES);
+            let limit = human_bytes(DREAM_FILE_BYTES);
             out.notes.push(format!("skipped {too_large} of {of} files: larger than {limit}"));
         }
         if over > 0 {
-            let limit = human_bytes(limits::DREAM_BYTES);
+            let limit = human_bytes(DREAM_BYTES);
             out.notes.push(format!("skipped {over} of {of} files: over the limit of {limit} for all files"));
         }
         if unreadable > 0 {

@@ -11,6 +11,9 @@ use crate::{
 };
 use serde::Serialize;
 
+/// Pieces of material for a model.
+const DREAM_PIECES: usize = 40;
+
 /// The instructions for the model.
 const INSTRUCTIONS: &str = include_str!("../../../texts/prompts/dream.md");
 
@@ -52,7 +55,7 @@ pub fn dream_prompt(store: &dyn Store, _context: &Context, request: &Dream<'_>) 
         if !body.is_empty() && body.len() + framed.len() > limits::DREAM_PIECE_BYTES {
             finish(&mut pieces, &mut body, &mut read);
         }
-        if pieces.len() == limits::DREAM_PIECES {
+        if pieces.len() == DREAM_PIECES {
             left_out += 1;
             continue;
         }
@@ -60,7 +63,7 @@ pub fn dream_prompt(store: &dyn Store, _context: &Context, request: &Dream<'_>) 
         body.push('\n');
         read.push((file.path.clone(), file.version));
     }
-    if !body.is_empty() && pieces.len() < limits::DREAM_PIECES {
+    if !body.is_empty() && pieces.len() < DREAM_PIECES {
         finish(&mut pieces, &mut body, &mut read);
     }
     Ok(DreamPrompt { pieces, left_out })

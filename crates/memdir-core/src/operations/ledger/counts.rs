@@ -9,10 +9,13 @@
 //! > notes/deploy<TAB>notes/ship                    a rename
 //! ```
 
-use crate::base::limits;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write as _, ops::AddAssign};
+
+/// Memories of one mount that have counts. Beyond it those that were not used for the longest time are dropped; a line has about 60
+/// bytes, so that a file of sums stays below its maximum size.
+const LEDGER_MEMORIES: usize = 10_000;
 
 /// How a memory was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -306,7 +309,7 @@ impl MountCounts {
 
     /// Drops the memories that were not used for the longest time if there are more than a file may have.
     pub(super) fn bound(&mut self) {
-        let excess = self.memories.len().saturating_sub(limits::LEDGER_MEMORIES);
+        let excess = self.memories.len().saturating_sub(LEDGER_MEMORIES);
         if excess > 0 {
             let mut oldest: Vec<(Option<Timestamp>, String)> =
                 self.memories.iter().map(|(name, row)| (row.last_used, name.clone())).collect();
@@ -316,7 +319,7 @@ impl MountCounts {
                 self.memories.remove(name);
             }
         }
-        let excess = self.tripwires.len().saturating_sub(limits::LEDGER_MEMORIES);
+        let excess = self.tripwires.len().saturating_sub(LEDGER_MEMORIES);
         if excess > 0 {
             let mut oldest: Vec<(Option<Timestamp>, (String, String))> =
                 self.tripwires.iter().map(|(key, row)| (row.last_fired, key.clone())).collect();

@@ -7,6 +7,11 @@ const DEPTH: usize = 3;
 const KEY_BYTES: usize = 80;
 /// Fields of the form `name=value` that make a line a log line; a command may have one or two.
 const LOG_FIELDS: usize = 3;
+/// The shortest id or hash that is left out. Shorter ones, such as the seven characters that git prints of a hash, are kept: people write
+/// them down and search for them.
+const MIN_ID_CHARS: usize = 8;
+/// The digits of a date without a time, the shortest time that is left out.
+const MIN_TIME_DIGITS: usize = 8;
 
 /// Returns the lines of a text that is pasted rather than asked: one that has structure, or several lines.
 pub(crate) fn pasted_lines(text: &str) -> Option<Vec<String>> {
@@ -147,7 +152,7 @@ fn end_key(key: &mut Option<&str>, out: &mut String) {
 /// Writes the value of a field. A word is written beside its name, an id not at all.
 fn write_text(key: Option<&str>, escaped: &str, depth: usize, out: &mut String) {
     let text = unescape(escaped);
-    if is_opaque(&text) {
+    if is_id_hash_or_time(&text) {
         return;
     }
     if let (Some(key), false) = (key, text.contains(char::is_whitespace)) {
@@ -168,11 +173,11 @@ fn push_line(text: &str, out: &mut String) {
 }
 
 /// Whether a text is an id, a hash or a time: it says nothing about what happened.
-pub(crate) fn is_opaque(text: &str) -> bool {
+pub(crate) fn is_id_hash_or_time(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let is_id = |b: u8| b.is_ascii_hexdigit() || b == b'-';
     let is_time = |b: u8| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'T' | b'Z' | b'.' | b'+' | b' ' | b',' | b'/');
-    digits > 0 && text.len() >= 8 && (text.bytes().all(is_id) || (digits >= 8 && text.bytes().all(is_time)))
+    digits > 0 && text.len() >= MIN_ID_CHARS && (text.bytes().all(is_id) || (digits >= MIN_TIME_DIGITS && text.bytes().all(is_time)))
 }
 
 /// The text of a JSON string. An escape that JSON does not have stays as it is.
@@ -214,7 +219,7 @@ fn code_point(text: &str) -> (Option<char>, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_opaque, pasted_lines, unfold};
+    use super::{is_id_hash_or_time, pasted_lines, unfold};
     use proptest::prelude::*;
 
     #[test]
@@ -254,10 +259,10 @@ mod tests {
     #[test]
     fn ids_and_times_are_opaque() {
         for text in ["4bf92f3577b34da6", "0d1c5a6e-9f1f-4a53-9d9c-7a1f0f5f3a11", "2026-11-16T10:22:33.123Z", "1700000000000"] {
-            assert!(is_opaque(text), "{text}");
+            assert!(is_id_hash_or_time(text), "{text}");
         }
         for text in ["orders-db", "deadbeef", "6543", "10.2.3.4", "v1.2.3", "facade"] {
-            assert!(!is_opaque(text), "{text}");
+            assert!(!is_id_hash_or_time(text), "{text}");
         }
     }
 

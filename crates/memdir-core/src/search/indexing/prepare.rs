@@ -20,6 +20,12 @@ use std::{
     hash::{Hash as _, Hasher as _},
 };
 
+/// Bytes of a unit's title (name, description, headings) in the index; a file with many units has shorter ones, so that together
+/// they stay below [`INDEXED_TITLES_BYTES`].
+const INDEXED_TITLE_BYTES: usize = 4 << 10;
+/// Bytes of all titles of one file in the index: every unit repeats its title, so a small file could have a large index.
+const INDEXED_TITLES_BYTES: usize = 16 << 20;
+
 /// Prepares files, one after the other. Keep one per thread: it caches words.
 pub struct Preparer<'e> {
     analyser: Analyser,
@@ -77,8 +83,7 @@ impl<'e> Preparer<'e> {
         let file_day = memory.raw("date").and_then(Day::find).or_else(|| Day::find(file_name));
         let headings: Vec<Words> = chunks.headings.iter().map(|heading| self.index_words([heading.text.as_str()])).collect();
         let points = mounts::is_pointer_file_name(path);
-        let title_bytes =
-            (limits::INDEXED_TITLES_BYTES / chunks.units.len().max(1)).clamp(limits::HEADING_BYTES, limits::INDEXED_TITLE_BYTES);
+        let title_bytes = (INDEXED_TITLES_BYTES / chunks.units.len().max(1)).clamp(limits::HEADING_BYTES, INDEXED_TITLE_BYTES);
         for unit in &chunks.units {
             let lines = |first: u32| &decoded[starts[first as usize - 1]..starts[unit.last as usize]];
             // The headings above a turn are its title, not part of what the speaker wrote.

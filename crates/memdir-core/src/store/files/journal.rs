@@ -17,7 +17,6 @@ use crate::{
     base::{
         disk::{self, Replace, TempName},
         error::{Error, Result},
-        limits,
         version::Version,
     },
     store::{Actor, ChangeId, Role, Stamp, Verb},
@@ -36,6 +35,9 @@ use std::{
     path::{Path, PathBuf},
 };
 use table::Table;
+
+/// Records after which the table of newest versions is written, so that opening reads little.
+const JOURNAL_TABLE_EVERY: usize = 200;
 
 /// The name of the log in the directory of a journal.
 pub(super) const LOG_FILE: &str = "changes.log";
@@ -396,7 +398,7 @@ impl Journal {
     /// done later.
     pub(crate) fn tidy(&mut self) {
         let Some(opened) = &mut self.opened else { return };
-        if opened.since_table >= limits::JOURNAL_TABLE_EVERY {
+        if opened.since_table >= JOURNAL_TABLE_EVERY {
             opened.write_table(&self.dir);
         }
         if opened.covered <= self.limit || opened.cannot_compact {

@@ -190,7 +190,6 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
 /// What would recall it: cues, tripwires, and the answer for a message of the viewer.
 fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, message: &str) -> Result<Markup> {
     let (cues, when) = (memory.cues(), when::parse_field(memory).0);
-    let is_pinned = memory.field("pinned") == Some("true");
     let explained = if message.trim().is_empty() {
         None
     } else {
@@ -201,7 +200,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
     Ok(html! {
         section #recall {
             h2 { "What recalls this memory" }
-            @if is_pinned { p { "This memory is pinned: every message recalls it, if there is room." } }
+            @if memory.is_pinned() { p { "This memory is pinned: every message recalls it, if there is room." } }
             @if !when.tripwires.is_empty() {
                 p { "These actions:" }
                 ul {

@@ -2,10 +2,14 @@
 
 use super::{HistoryItem, merge};
 use crate::{
-    base::{error::Result, limits},
+    base::error::Result,
     store::{Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, files::FileStore},
 };
 use std::{os::unix::ffi::OsStrExt as _, path::Path};
+
+/// Changes of a directory whose idempotency keys are remembered: a client that retries does so within seconds. Reading them takes a
+/// few milliseconds, and only a change with a key does.
+const KEYED_CHANGES: usize = 1_000;
 
 impl FileStore {
     /// Returns the changes after a cursor. A position is the id of the last change of a directory.
@@ -86,7 +90,7 @@ impl FileStore {
     pub(in crate::store::files) fn made_for(&self, key: &IdempotencyKey) -> Result<Option<Change>> {
         let (hash, request) = (key.hash(), key.request_hash());
         for mount in (0..self.mounts.len()).filter(|mount| self.journal_owner(*mount) == *mount) {
-            let (mut found, mut left) = (None, limits::KEYED_CHANGES);
+            let (mut found, mut left) = (None, KEYED_CHANGES);
             let mut journal = self.journal(mount);
             if journal.ready_to_read()? {
                 journal.newest_first(&|_| false, |placed, _| {

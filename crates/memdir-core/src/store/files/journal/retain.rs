@@ -8,16 +8,16 @@ use super::{
     texts::{self, KnownText},
     write_new,
 };
-use crate::base::{
-    error::{Error, Result},
-    limits,
-};
+use crate::base::error::{Error, Result};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs::File,
     path::{Path, PathBuf},
     rc::Rc,
 };
+
+/// Days for which a change is kept whatever the size, unless the journal exceeds four times its limit.
+const JOURNAL_DAYS: i64 = 90;
 
 /// Rewrites the log without its oldest changes. Returns `false` if nothing can be dropped; fails if a record is damaged.
 pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result<bool> {
@@ -66,7 +66,7 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
 /// below four times the limit.
 fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     let newest = log.before(covered)?;
-    let young = newest.record.at - limits::JOURNAL_DAYS * 86_400_000;
+    let young = newest.record.at - JOURNAL_DAYS * 86_400_000;
     let half = covered.saturating_sub(limit / 2);
     let mut at = START;
     while at < covered {

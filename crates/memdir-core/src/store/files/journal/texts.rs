@@ -4,10 +4,12 @@
 use super::{Draft, FileRecord, Journal, Placed, log::Log, not_open, record::BackDifference};
 use crate::base::{
     error::{Error, Result},
-    limits,
     path::strip_md,
     version::Version,
 };
+
+/// Changes of one memory recorded as differences before a complete text is recorded again: bounds the cost of reading the history.
+const JOURNAL_CHAIN: u32 = 512;
 
 /// Encodes what a change does to one file. `base` is the offset of the file's previous record and the number of records from there
 /// back to a full text.
@@ -17,7 +19,7 @@ pub(super) fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: 
     // A difference that shares little with the old text is not worth a longer chain.
     let is_close = shared.0 + shared.1 > 0 && shared.0 + shared.1 >= new.len() / 2;
     let (pre, suf) = match base {
-        Some((_, depth)) if depth < limits::JOURNAL_CHAIN && is_close => shared,
+        Some((_, depth)) if depth < JOURNAL_CHAIN && is_close => shared,
         _ => (0, 0),
     };
     let middle = &new[pre..new.len() - suf];
