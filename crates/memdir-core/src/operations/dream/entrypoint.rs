@@ -30,8 +30,8 @@ const MOST_SHORTENED: usize = 40;
 const TARGET_PERCENT: usize = 70;
 /// The generated lines that stay in any case.
 const MIN_LINES: usize = 20;
-/// So many lines of one folder are grouped under one line.
-const MIN_GROUP: usize = 6;
+/// From this number of lines, those of one folder are moved to an overview, which has one line.
+const OVERVIEW_LINES: usize = 6;
 /// The lines of one operation: it is left out as a whole if one of their memories changes before it is applied.
 const MOST_MOVED: usize = 25;
 /// Uses after which a line moves from a page to the entrypoint.
@@ -169,7 +169,7 @@ fn grouped(
     let (mut out, mut others) = (Vec::new(), Vec::new());
     for (folder, lines) in folders {
         let overview = format!("{folder}/overview.md");
-        match (folder.is_empty() || lines.len() < MIN_GROUP || files.contains_key(&overview), MemoryPath::parse(&overview)) {
+        match (folder.is_empty() || lines.len() < OVERVIEW_LINES || files.contains_key(&overview), MemoryPath::parse(&overview)) {
             (false, Ok(path)) => out.push(group(entrypoint, &folder, path.prefixed(&lines[0].file.prefix), &lines, confidence)),
             _ => others.extend(lines),
         }

@@ -16,8 +16,10 @@ use std::{
     rc::Rc,
 };
 
-/// Days for which a change is kept whatever the size, unless the journal exceeds four times its limit.
+/// Days for which a change is kept whatever the size, unless the journal exceeds `HARD_LIMIT_FACTOR` times its limit.
 const JOURNAL_DAYS: i64 = 90;
+/// How many times its limit a journal may have while its changes are young.
+const HARD_LIMIT_FACTOR: u64 = 4;
 
 /// Rewrites the log without its oldest changes. Returns `false` if nothing can be dropped; fails if a record is damaged.
 pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result<bool> {
@@ -63,7 +65,7 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
 }
 
 /// Returns the first record to keep: the newest ones up to half of the limit, and all that are young enough, as long as the log is
-/// below four times the limit.
+/// below `HARD_LIMIT_FACTOR` times the limit.
 fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     let newest = log.before(covered)?;
     let young = newest.record.at - JOURNAL_DAYS * 86_400_000;
@@ -71,7 +73,7 @@ fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
     let mut at = START;
     while at < covered {
         let placed = log.at(at)?;
-        if placed.offset >= half || (placed.record.at >= young && covered < 4 * limit) {
+        if placed.offset >= half || (placed.record.at >= young && covered < HARD_LIMIT_FACTOR * limit) {
             return Ok(placed.offset);
         }
         at = placed.end;
