@@ -88,7 +88,7 @@ fn trusted_roots() -> Result<RootCerts, String> {
     let Some(file) = config::certificates_variable() else { return Ok(RootCerts::WebPki) };
     let pem = fs::read(&file).map_err(|error| format!("cannot read {file:?} (SSL_CERT_FILE): {error}"))?;
     let items = parse_pem(&pem).collect::<Result<Vec<_>, _>>();
-    let items = items.map_err(|error| format!("{file:?} (SSL_CERT_FILE) is not a valid PEM file: {error}"))?;
+    let items = items.map_err(|_| format!("{file:?} (SSL_CERT_FILE) is not a valid PEM file"))?;
     let certificates =
         items.into_iter().filter_map(|item| if let PemItem::Certificate(certificate) = item { Some(certificate) } else { None });
     let certificates: Vec<_> = certificates.collect();

@@ -2,9 +2,12 @@
 
 use super::{EntrypointFiles, LinePlace};
 use crate::store::mounts::page_name;
+use std::fmt;
 
 /// Entrypoint lines longer than this, in characters, are reported: a pointer has become content.
 const ENTRYPOINT_LONG_LINE_CHARS: usize = 200;
+/// The length that is recommended for such a line, in characters.
+const RECOMMENDED_CHARS: usize = 150;
 
 /// A line that points to a missing memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -22,6 +25,13 @@ pub struct LongLine {
     pub line: u64,
     /// The number of characters.
     pub chars: usize,
+}
+
+/// What is wrong with the line, and what to do about it.
+impl fmt::Display for LongLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the line has {} characters; shorten it to at most {RECOMMENDED_CHARS}, and move details into a memory", self.chars)
+    }
 }
 
 /// Returns the lines, generated ones and the user's list items, that point to missing memories, sorted by path.

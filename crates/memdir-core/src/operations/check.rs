@@ -209,11 +209,7 @@ fn entrypoint_findings(store: &dyn Store, context: &Context, repaired: &repair::
         add(line, CheckRule::DeadLine, format!("links to {}, which does not exist{next}", dead.path));
     }
     for long in &repaired.long {
-        add(
-            Some(long.line),
-            CheckRule::LongLine,
-            format!("the line has {} characters; shorten it to at most 150, and keep the details in the memory", long.chars),
-        );
+        add(Some(long.line), CheckRule::LongLine, long.to_string());
     }
     let loaded = read::entrypoint(store, context, &repaired.prefix)?;
     for (what, size, cap) in

@@ -180,7 +180,7 @@ fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: 
         problems.extend(
             entrypoint::long_lines(&entrypoint)
                 .into_iter()
-                .map(|long| Problem::at(long.line, format!("the line has {} characters; shorten it to at most 150", long.chars))),
+                .map(|long| Problem::at(long.line, long.to_string())),
         );
     }
     let prepared = prepare(&decoded);

@@ -161,10 +161,12 @@ pub(crate) fn explain(
         if table.pinned().any(|pinned| *pinned == path) {
             (one.verdict, one.missing) = (RecallVerdict::Pinned, 0.0);
         }
+        let is_recalled = matches!(one.verdict, RecallVerdict::Recalled | RecallVerdict::Pinned);
+        let place = if is_recalled { ", so it comes after the others" } else { "" };
         one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
             (Some(successor), _) => Some(format!("superseded by {}", successor.name())),
-            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}, so it ranks below the others")),
-            (None, Some((why, _))) => Some(format!("{why}, so it ranks below the others")),
+            (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}{place}")),
+            (None, Some((why, _))) => Some(format!("{why}{place}")),
             (None, None) => None,
         };
     }

@@ -105,8 +105,8 @@ fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> R
         out.change = (!change.files.is_empty()).then_some(change.id);
     }
     if let Some(entrypoint) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
-        let exists =
-            |rel: &str| MemoryPath::parse(rel).is_ok_and(|path| store.get(&path.prefixed(prefix)).is_ok_and(|stored| stored.is_some()));
+        // What cannot be read may exist; a repair keeps its line, too.
+        let exists = |rel: &str| MemoryPath::parse(rel).is_ok_and(|path| !matches!(store.get(&path.prefixed(prefix)), Ok(None)));
         out.dead = entrypoint::dead(&entrypoint, &exists);
         out.long = entrypoint::long_lines(&entrypoint);
     }

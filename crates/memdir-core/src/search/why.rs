@@ -61,6 +61,13 @@ pub enum WhyNot {
         /// The maximum number of hits.
         max_results: usize,
     },
+    /// Its score suffices, but so many units match as well that an index did not return it.
+    Crowded {
+        /// The lines of its best unit.
+        lines: String,
+        /// That unit's score.
+        score: f32,
+    },
     /// It is searched only on request.
     OnRequest {
         /// What it is: an archived memory or a candidate.
@@ -88,6 +95,8 @@ impl fmt::Display for WhyNot {
             WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that condition."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
                 let (best, they_do) = best_lines(lines);
+                // Rounded down, so that the two numbers differ.
+                let score = (score * 100.0).floor() / 100.0;
                 write!(f, "Its best {best} {score:.2}, below the minimum of {min_score:.2}.")?;
                 if !unshared.is_empty() {
                     write!(f, " {they_do} not contain: {}.", unshared.join(", "))?;
@@ -101,6 +110,10 @@ impl fmt::Display for WhyNot {
                     f,
                     "Its best {best} {score:.2}, which is rank {rank}; only the best {returned} returned. Search with a higher --max-results or with more specific words."
                 )
+            }
+            WhyNot::Crowded { lines, score } => {
+                let (best, _) = best_lines(lines);
+                write!(f, "Its best {best} {score:.2}, but too many others match as well. Search with more specific words.")
             }
             WhyNot::OnRequest { what, with } => write!(f, "It is {what}, which is searched only with {with}."),
             WhyNot::Superseded => f.write_str("It is superseded: results show the memory that supersedes it instead."),
@@ -178,7 +191,11 @@ pub(super) fn why_not(
     if hit.outdated == Some(Outdated::Superseded) && hit.score >= min_score {
         return Ok(WhyNot::Superseded);
     }
-    Ok(WhyNot::TooWeak { lines: hit.lines.clone(), score: hit.score, min_score, unshared: unshared(&hit.text) })
+    let (lines, score) = (hit.lines.clone(), hit.score);
+    Ok(match score < min_score {
+        true => WhyNot::TooWeak { lines, score, min_score, unshared: unshared(&hit.text) },
+        false => WhyNot::Crowded { lines, score },
+    })
 }
 
 /// The filter of a search that excludes a memory, which `alone` finds without filters.

@@ -109,7 +109,7 @@ fn every_fault_is_found_with_its_place() {
      CaseCollision: "Import.md" and "import.md" differ only in case or Unicode normalization; rename one of them
     Import.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
     MEMORY.md:1 DeadLine: links to hand.md, which does not exist
-    MEMORY.md:1 LongLine: the line has 270 characters; shorten it to at most 150, and keep the details in the memory
+    MEMORY.md:1 LongLine: the line has 270 characters; shorten it to at most 150, and move details into a memory
     broken.md:2 Frontmatter: the type "opinion" is not one of user, feedback, project, reference
     broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words, tools or strength
     broken.md:4 Frontmatter: `created` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z

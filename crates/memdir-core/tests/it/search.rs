@@ -327,6 +327,19 @@ fn why_not_names_the_obstacle() {
 }
 
 #[test]
+fn why_not_says_when_a_memory_is_crowded_out() {
+    let notes: Vec<(String, String)> = (0..600).map(|n| (format!("n{n}.md"), format!("Note {n} is about the deploy.\n"))).collect();
+    let space = Space::new(&notes.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>());
+    let why = |n: usize| {
+        space.searcher.why_not(&space.store, &Search::new("deploy"), &MemoryPath::parse(&format!("n{n}")).unwrap()).unwrap().to_string()
+    };
+    let crowded: Vec<String> = (0..600).step_by(30).map(why).filter(|why| why.contains("too many others match as well")).collect();
+    assert!(!crowded.is_empty());
+    // A score of at least the minimum is never said to be below it.
+    assert!((0..600).step_by(30).map(why).all(|why| !why.contains("below the minimum")));
+}
+
+#[test]
 fn explanations_add_up() {
     let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
     let space = Space::with(NOTES, Some(embedder));

@@ -257,9 +257,9 @@ fn an_explanation_names_the_successor_and_what_is_outdated() {
         said,
         [
             "current: valid",
-            "deprecated: deprecated, so it ranks below the others",
+            "deprecated: deprecated, so it comes after the others",
             "old: superseded by new",
-            "stale: stale after 2026-08-31, so it ranks below the others",
+            "stale: stale after 2026-08-31, so it comes after the others",
         ]
     );
     assert!(explained.iter().any(|one| one.verdict_text().ends_with("; superseded by new")));

@@ -196,7 +196,9 @@ impl Checkup<'_> {
         let untrusted = host.untrusted_hooks.filter(|_| !files.is_empty()).map(|list| list(&machine, scope, &programs));
         if let Some(untrusted) = untrusted.filter(|hooks| !hooks.is_empty()) {
             let seen = format!("not trusted yet, so {} does not run them: {}", host.title, untrusted.join(", "));
-            findings.push(DoctorFinding::note("hooks", seen, "start `codex`, open `/hooks` and press `t` to trust them"));
+            let place = if scope == InstallScope::Project { format!(" in {}", machine.project.display()) } else { String::new() };
+            let advice = format!("start `codex`{place}, open `/hooks` and trust these hooks; `t` trusts all that await review");
+            findings.push(DoctorFinding::note("hooks", seen, advice));
         }
         report(fixed, findings)
     }

@@ -59,10 +59,7 @@ fn show(checked: &Checked, printer: &mut Printer<'_>) -> io::Result<()> {
             printer.line(format!("{file}{place}: links to {}, which does not exist", dead.path))?;
         }
         for long in &one.long {
-            printer.line(format!(
-                "{file} (line {}): the line has {} characters; shorten it and move details into the memory",
-                long.line, long.chars
-            ))?;
+            printer.line(format!("{file} (line {}): {long}", long.line))?;
         }
         let is_repairable = !one.missing.is_empty() || one.dead.iter().any(|dead| !matches!(dead.place, LinePlace::Hand(_)));
         if let Some(change) = &one.change {

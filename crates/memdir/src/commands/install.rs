@@ -117,7 +117,9 @@ pub(crate) fn run(
     let settlement = |host: &Host| settlements.iter().find(|settlement| settlement.host.name == host.name);
     if args.dry_run {
         let previews = hosts.iter().map(|host| preview(args, &place, host, settlement(host))).collect::<Result<Vec<_>, _>>()?;
-        return Ok(CommandOutput::new(previews.into_iter().flatten().collect(), show_previews));
+        let turns_chats_on = args.chats && !settings.config.chats.settings.on;
+        let note = turns_chats_on.then(|| format!("`--chats` sets `on = true` in the [chats] table of {}", settings.file.display()));
+        return Ok(CommandOutput::new(previews.into_iter().flatten().collect(), show_previews).with_notes(note.into_iter().collect()));
     }
     let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, &place, host, settlement(host), &mut notes))).collect();
     if let [(_, result @ Err(_))] = results.as_mut_slice() {

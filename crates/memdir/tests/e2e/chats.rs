@@ -237,6 +237,21 @@ fn a_directory_and_a_link_to_it_are_the_same() {
 }
 
 #[test]
+fn a_title_of_a_kept_turn_is_not_taken_for_deleted_text() {
+    let home = on();
+    let turn = |id: &str, minute: u32, text: &str| {
+        format!(
+            r#"{{"type":"user","cwd":"/home/ada/app","uuid":"{id}","timestamp":"2026-03-01T10:{minute:02}:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let turns = [turn("v1", 0, "Polish the otter statue and wax it."), turn("v2", 30, "Polish the otter statue")];
+    fs::write(home.path(".claude/projects/-home-ada-app/otter.jsonl"), turns.join("\n") + "\n").unwrap();
+    home.ok(&["chats", "sync"]);
+    let forgot = home.ok(&["chats", "forget", "otter", "--before", "2026-03-01T10:15:00Z"]);
+    assert!(forgot.contains("verified: the deleted text was not found") && !forgot.contains("not verified"), "{forgot}");
+}
+
+#[test]
 fn deleted_conversations_are_not_imported_again() {
     let home = on();
     home.ok(&["chats", "sync"]);

@@ -4,6 +4,16 @@ use crate::home::Home;
 use insta::assert_snapshot;
 
 #[test]
+fn the_line_of_a_memory_that_cannot_be_read_is_not_dead() {
+    let home = Home::new();
+    home.ok(&["write", "a", "A."]);
+    // Larger than what memdir reads.
+    std::fs::File::options().write(true).open(home.path("memory/a.md")).unwrap().set_len(100_000_000).unwrap();
+    assert!(!home.run(&["entrypoint"]).contains("does not exist"));
+    assert!(!home.run(&["check"]).contains("does not exist"));
+}
+
+#[test]
 fn missing_lines_are_added_and_dead_links_reported() {
     let home = Home::new();
     home.ok(&["write", "a", "A."]);

@@ -145,6 +145,9 @@ fn a_dry_run_shows_the_changes_and_writes_nothing() {
     insta::assert_snapshot!(shown.replace(env!("CARGO_BIN_EXE_memdir"), "[MEMDIR]"));
     assert_eq!(files(&home), before);
     assert!(!home.path("home/installed.json").exists());
+    let chats = home.run_bare(&["install", "codex", "--dry-run", "--chats"]);
+    assert!(chats.contains("note: `--chats` sets `on = true` in the [chats] table of [HOME]/home/config.toml\n"), "{chats}");
+    assert_eq!(files(&home), before);
 }
 
 #[test]
@@ -573,7 +576,7 @@ fn hooks_that_codex_does_not_trust_yet_are_named() {
       ok  [HOME]/.codex/hooks.json: hooks.SessionEnd: no output […]
       ok  [HOME]/.codex/hooks.json: hooks.PreCompact: no output […]
       note hooks: not trusted yet, so Codex CLI does not run them: SessionStart, UserPromptSubmit, PreToolUse, Stop, SessionEnd, PreCompact
-          start `codex`, open `/hooks` and press `t` to trust them
+          start `codex`, open `/hooks` and trust these hooks; `t` trusts all that await review
       ok  its own memories: off by default
     ");
     let hooks = home.path(".codex/hooks.json").display().to_string();

@@ -80,7 +80,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
     -- stderr
     note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in the project it belongs to: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in the project that should have the memories: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     note: memdir can also search past conversations with agents; turn this on with: memdir chats on
     ");
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus","autoMemoryEnabled":false}"#);
@@ -131,7 +131,7 @@ fn replace_imports_the_memories_of_other_projects_too() {
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
     assert_snapshot!(notes.join("\n"), @"
     note: imported 1 memory from [HOME]/.claude/projects/[SHOP]/memory (undo in [HOME]/shop: memdir undo [ID])
-    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in the project it belongs to: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
+    note: Claude Code no longer reads 1 memory in [HOME]/.claude/projects/-z-elsewhere/memory; to import the directory, run in the project that should have the memories: memdir import [HOME]/.claude/projects/-z-elsewhere/memory
     ");
     let list = || String::from_utf8(home.bare(&["list"]).current_dir(home.path("shop")).output().unwrap().stdout).unwrap();
     assert_eq!(list(), "price\n");

@@ -34,16 +34,17 @@ pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let since = sessions.iter().filter(|entry| last.is_none_or(|last| entry.stamp.modified() > last)).count();
     let have_hours_passed = |dreams: &DreamSummary| last.is_none_or(|last| now.as_second() - last.as_second() >= dreams.min_hours * 3_600);
     let due = dreams.as_ref().is_some_and(|dreams| have_hours_passed(dreams) && since as u64 >= dreams.min_sessions);
+    // A daemon keeps its PID in the file after a consolidation, so it may be idle.
+    let running = holder.map_or_else(String::new, |pid| format!("; the process named in {LOCK} is running (PID {pid})"));
     let mut lines = vec![
         "Daemon: not needed; saved sessions are available immediately".to_owned(),
         match &dreams {
             None => "Consolidation: none; sessions stay unchanged".to_owned(),
             Some(_) => "Consolidation: `memdir dream` makes a plan for the user to apply; sessions stay unchanged".to_owned(),
         },
-        match (holder, last) {
-            (Some(pid), _) => format!("Last consolidation: running now in another program (PID {pid})"),
-            (None, Some(last)) => format!("Last consolidation: {} ({}){by}", seconds(last), age(now, last)),
-            (None, None) => "Last consolidation: never".to_owned(),
+        match last {
+            Some(last) => format!("Last consolidation: {} ({}){by}{running}", seconds(last), age(now, last)),
+            None => "Last consolidation: never".to_owned(),
         },
     ];
     lines.extend(dreams.as_ref().map(|dreams| match due {

@@ -128,13 +128,17 @@ fn the_status_is_told_on_every_platform() {
     };
     assert_eq!(desk.text("memory_daemon_status", nothing()), status("never", 1));
     let lock = desk.top.path().join("home/.agent-memory/memory/.consolidate-lock");
-    support::put(&lock, &std::process::id().to_string());
-    let running = format!("running now in another program (PID {})", std::process::id());
-    assert_eq!(desk.text("memory_daemon_status", nothing()), status(&running, 0));
-    support::put(&lock, "");
     let ran: std::time::SystemTime = "2026-08-30T12:00:00Z".parse::<jiff::Timestamp>().unwrap().into();
-    fs::File::options().write(true).open(&lock).unwrap().set_modified(ran).unwrap();
-    assert_eq!(desk.text("memory_daemon_status", nothing()), status("2026-08-30T12:00:00Z (2 days ago), by another program", 1));
+    let put_lock = |text: &str| {
+        support::put(&lock, text);
+        fs::File::options().write(true).open(&lock).unwrap().set_modified(ran).unwrap();
+    };
+    put_lock(&std::process::id().to_string());
+    let last = "2026-08-30T12:00:00Z (2 days ago), by another program";
+    let running = format!("{last}; the process named in .consolidate-lock is running (PID {})", std::process::id());
+    assert_eq!(desk.text("memory_daemon_status", nothing()), status(&running, 1));
+    put_lock("");
+    assert_eq!(desk.text("memory_daemon_status", nothing()), status(last, 1));
     let fields = desk.json("memory_daemon_status", nothing());
     assert_eq!((&fields["due"], &fields["sessionsSince"], &fields["lastRun"]), (&json!(false), &json!(1), &json!("2026-08-30T12:00:00Z")));
 }

@@ -14,6 +14,7 @@ use std::path::Path;
 /// Lists the kept plans, newest first.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
     let plans = dreams(context)?.shelf.plans(context.space.memdir.store())?;
+    let notes: Vec<String> = query.all("note").map(str::to_owned).collect();
     let body = html! {
         div.head {
             h1 { "Dream" }
@@ -25,8 +26,10 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
             }
         }
         p.quiet { "A plan proposes how to tidy the memory: what to merge, shorten, correct or archive. Nothing changes until you apply the plan." }
-        @if query.get("empty") == "1" { p.done role="status" { "There is nothing to tidy." } }
-        (layout::notes(&query.all("note").map(str::to_owned).collect::<Vec<_>>()))
+        @if query.get("empty") == "1" {
+            p.done role="status" { @if notes.is_empty() { "There is nothing to tidy." } @else { "No plan was made; the notes say why." } }
+        }
+        (layout::notes(&notes))
         @if plans.is_empty() { p { "There are no plans." } }
         ul.plain.rows { @for plan in &plans { li data-row { (row(context, plan)) } } }
     };

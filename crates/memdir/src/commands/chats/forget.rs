@@ -109,7 +109,8 @@ fn verify(settings: &Settings, archive: &ChatArchive, before: &Turns, outcome: &
         let forgotten = all.iter().filter(|section| !section.text.is_empty() && !left.iter().any(|left| left.text == section.text));
         for section in forgotten.take(VERIFIED_TURNS) {
             searched += 1;
-            if title_quotes(title, section) {
+            // The title may come from a turn that is kept and begins alike.
+            if title_quotes(title, section) && !left.iter().any(|kept| title_quotes(title, kept)) {
                 found += 1;
                 continue;
             }

@@ -199,7 +199,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => format!("{program} cannot be started: it is not installed, or not in a directory of PATH"),
+        io::ErrorKind::NotFound => format!("{program} cannot be started: it is not installed or not in PATH"),
         _ => format!("{program} cannot be started: {error}"),
     })?;
     let output = talk(&mut child, prompt, limit);

@@ -347,13 +347,15 @@ impl<'a> ForgetPlaces<'a> {
 
     /// Why a directory keeps its name, and what changes it.
     fn why_named(&self, dir: &Path) -> String {
-        let id = dir.file_name().unwrap_or_default().to_string_lossy();
         let below = dir.strip_prefix(&self.kept.home).map(|below| below.iter().filter_map(|part| part.to_str()).collect());
         let below: Vec<&str> = below.unwrap_or_default();
         match below.as_slice() {
-            ["projects" | "inbox" | "agents-local", _] => format!(
-                "it is named after a project; rename the project's working directory, then run there: memdir projects rename {id} NEW && memdir projects adopt NEW"
-            ),
+            // Its id has the words, so the message cannot name it.
+            ["projects" | "inbox", _] => concat!(
+                "it is named after a project; rename the project's working directory and run there: ",
+                "memdir projects rename ID NEW && memdir projects adopt NEW (`memdir projects` lists the ID); then run this command again"
+            )
+            .to_owned(),
             ["journal", _] => "it is the history of a directory with that name; rename that directory, not this one".to_owned(),
             ["people" | "teams" | "agents", _] | ["agents-local", _, _] | ["people", _, "agents", _] => {
                 "memdir does not rename it; rename the person, team or agent that it is named after".to_owned()

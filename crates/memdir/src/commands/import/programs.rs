@@ -98,8 +98,10 @@ fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
     let named = &all[..all.len().min(NAMED_PROJECTS)];
     let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
     let all = all.len();
-    let undo = if args.dry_run { "" } else { "undo this import and " };
-    Some(format!("found {all} projects: {}{more}; to import only one of them, {undo}add --from-project NAME", named.join(", ")))
+    Some(format!(
+        "found {all} projects: {}{more}; to import only one of them, undo any import of all of them, then add --from-project NAME",
+        named.join(", ")
+    ))
 }
 
 fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {

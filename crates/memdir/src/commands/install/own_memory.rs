@@ -149,7 +149,7 @@ impl Settlement {
     /// The note about memories that the host no longer reads and that are not imported.
     fn unread_note(&self, dir: &Path, memories: usize) -> String {
         let is_shared = self.dir.is_some() && self.scope == InstallScope::User;
-        let (there, under) = if is_shared { ("", " --under user") } else { (" in the project it belongs to", "") };
+        let (there, under) = if is_shared { ("", " --under user") } else { (" in the project that should have the memories", "") };
         let (memories, dir) = (counted(memories as u64, "memory", "memories"), dir.display().to_string());
         let title = self.host.title;
         format!(
