@@ -64,7 +64,9 @@ impl ChatArchive {
         if chat.progress.calls.as_ref() == Some(&mark) && self.calls_file(chat).is_some() {
             return Ok(mark);
         }
-        let slot = self.calls_file(chat).map_or(0, |(slot, _)| 1 - slot);
+        // The file that counts is named by the header on disk: that of a conversation which is read again from its beginning is not `chat`.
+        let archived = self.get(chat.host, &chat.key)?;
+        let slot = archived.and_then(|archived| self.calls_file(&archived)).map_or(0, |(slot, _)| 1 - slot);
         // Not durable by itself: the host's transcript has it, and a lost file is noticed by its hash.
         put(&self.calls_path(chat.host, &chat.key, slot), Durability::None, &mut |out| out.write_all(&text))?;
         Ok(mark)
