@@ -374,7 +374,7 @@ fn mount(file: &FileText<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<Moun
     }
     let name = raw.name.get_ref();
     if !name.is_empty() {
-        MemoryPath::parse(name).map_err(|e| file.fail(raw.name.span().start, &format!("mounts.name: {e}")))?;
+        MemoryPath::parse(name).map_err(|e| file.fail(raw.name.span().start, &format!("invalid mount name {:?}: {}", e.name, e.why)))?;
     }
     Ok(MountSetting {
         name: name.clone(),
@@ -721,7 +721,7 @@ mod tests {
         for (text, start) in [
             ("[[mounts]]\nname = \"a\npath = 1\n", "config.toml:2:"),
             ("[[mounts]]\nname = \"a\"\npath = 1\n", "config.toml:3:8: "),
-            ("[[mounts]]\nname = \"../a\"\npath = \"a\"\n", "config.toml:2:8: mounts.name: "),
+            ("[[mounts]]\nname = \"../a\"\npath = \"a\"\n", "config.toml:2:8: invalid mount name \"../a\": "),
             ("[[mounts]]\nname = \"a\"\npath = \"a\"\naccess = \"rw\"\n", "config.toml:4:10: "),
             ("[[mounts]]\nname = \"a\"\npath = \"a\"\nsource = \"chat\"\n", "config.toml:4:10: "),
             ("[[mounts]]\nname = \"a\"\n", "config.toml:1:1: "),
