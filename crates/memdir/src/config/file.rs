@@ -1,6 +1,6 @@
 //! `config.toml`: its format, and the errors of invalid files.
 
-use super::{inbox::InboxSetting, keys::KEYS, oauth::OAuthSetting};
+use super::{inbox::InboxSetting, keys::KEYS, oauth::OAuthSetting, ranges};
 use crate::exit::Failure;
 use memdir_core::{
     Access, MemoryPath, Source,
@@ -66,12 +66,19 @@ pub(crate) struct ConfigFile {
 #[serde(default)]
 pub(crate) struct DreamSetting {
     pub(crate) auto: bool,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) hours: i64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) sessions: u64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) minutes: i64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) log_hours: i64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) log_sessions: u64,
+    #[serde(deserialize_with = "ranges::time_limit")]
     pub(crate) model_seconds: u64,
+    #[serde(deserialize_with = "ranges::price")]
     pub(crate) model_cost: f64,
 }
 
@@ -125,7 +132,7 @@ struct RawSearch {
     url: String,
     #[serde(default)]
     model: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "ranges::dimensions")]
     dimensions: usize,
     key_file: Option<Spanned<String>>,
     #[serde(default)]
@@ -169,6 +176,7 @@ struct RawChats {
     projects_off: Vec<Spanned<String>>,
     #[serde(default)]
     folders: Vec<Spanned<String>>,
+    #[serde(default, deserialize_with = "ranges::optional_count")]
     keep_days: Option<i64>,
     keep_bytes: Option<u64>,
 }
