@@ -158,6 +158,17 @@ fn the_hint_of_a_failed_diff_depends_on_its_cause() {
     ");
 }
 
+/// Where there is no repository, nothing is missing in its history.
+#[test]
+fn an_anchored_source_without_a_repository_names_the_cause() {
+    let home = Home::new();
+    home.put("pool.md", "---\nsources: [src/db.rs@ae59ba4541:2-4]\n---\n\nThe pool has five connections.\n");
+    assert_snapshot!(home.run(&["verify", "pool"]), @"
+    source   src/db.rs@ae59ba4541:2-4: cannot be checked, because no git history is available here
+    verified pool
+    ");
+}
+
 #[test]
 fn verify_follows_anchored_lines_through_commits() {
     let home = shop();
