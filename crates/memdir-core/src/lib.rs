@@ -98,7 +98,7 @@ pub use recall::{
 };
 pub use search::{
     Answer, Hit, IndexPool, Method, Search, Searcher, WhyNot,
-    chats::{ChatFilter, ChatPlace, ChatSync, ResumeCommand, Speaker},
+    chats::{ChatFilter, ChatPlace, ChatSync, NoChats, ResumeCommand, Speaker},
     embed::Embedder,
     index::Index,
 };
