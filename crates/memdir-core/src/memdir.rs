@@ -294,7 +294,7 @@ impl Memdir {
 
     /// The searcher of this space, or `unavailable` if it was opened without one.
     pub fn searcher(&self) -> Result<&Arc<Searcher>> {
-        let none = || Error::Unavailable { what: "cannot search".into(), why: "the memory was opened without a search index".into() };
+        let none = || Error::unavailable("cannot search", "the memory was opened without a search index");
         self.searcher.as_ref().ok_or_else(none)
     }
 

@@ -170,7 +170,7 @@ impl Endpoint {
             Some(ApiKey(key)) if !key.is_empty() => why.replace(key, "…"),
             _ => why,
         };
-        Error::Unavailable { what: format!("embedder {} at {}", self.settings.model, display_url(&self.address)), why }
+        Error::unavailable(format!("embedder {} at {}", self.settings.model, display_url(&self.address)), why)
     }
 
     /// The text to send: cut to the limit, behind its prefix.
