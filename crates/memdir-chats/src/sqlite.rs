@@ -131,7 +131,7 @@ impl OpenDatabase {
         }
         match &*open {
             Some((_, database)) => query(database),
-            None => Err(Error::Unavailable { what: format!("the database {}", path.display()), why: "the connection was closed".into() }),
+            None => Err(Error::unavailable(format!("the database {}", path.display()), "the connection was closed")),
         }
     }
 }
@@ -170,7 +170,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn failed(path: &Path, error: &rusqlite::Error) -> Error {
-    Error::Unavailable { what: format!("the database {}", path.display()), why: error.to_string() }
+    Error::unavailable(format!("the database {}", path.display()), error.to_string())
 }
 
 /// Whether SQLite opens the database without creating files. A database with a write-ahead log needs `-wal` and `-shm`, which SQLite

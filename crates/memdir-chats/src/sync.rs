@@ -228,18 +228,23 @@ pub struct SyncOutcome {
 }
 
 impl SyncOutcome {
-    /// Returns the note about sessions that were left for the next sync.
+    /// Returns the note about sessions that were left for the next sync, for a person.
     pub fn left_note(&self) -> String {
-        let sessions = if self.left == 1 { "1 conversation is".into() } else { format!("{} conversations are", self.left) };
-        format!("{sessions} not synced yet; sync with: memdir chats sync")
+        format!("{}; sync with: memdir chats sync", self.left_sessions())
     }
 
-    /// Returns the note for the results of a search: sessions that were left, and transcripts that cannot be read.
+    /// Returns the note for the results of a search: sessions that were left, and transcripts that cannot be read. A model reads it
+    /// too, so it says that a command is for the user.
     pub fn note(&self) -> Option<String> {
-        let left = (self.left > 0).then(|| self.left_note());
-        let bad = self.unreadable.then(|| "some conversations cannot be read; see why with: memdir chats sync".to_owned());
+        let left = (self.left > 0).then(|| format!("{}; the next searches sync them", self.left_sessions()));
+        let bad = self.unreadable.then(|| "some conversations cannot be read; the user can see why with: memdir chats sync".to_owned());
         let empty = self.empty_hosts.iter().map(|empty| Some(empty.describe()));
         [left, bad].into_iter().chain(empty).flatten().reduce(|all, next| format!("{all}; {next}"))
+    }
+
+    fn left_sessions(&self) -> String {
+        let sessions = if self.left == 1 { "1 conversation is".into() } else { format!("{} conversations are", self.left) };
+        format!("{sessions} not synced yet")
     }
 }
 

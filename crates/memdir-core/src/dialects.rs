@@ -10,7 +10,7 @@ mod serena;
 
 use crate::{
     base::{
-        error::{EditProblem, Error, NameProblem, Result},
+        error::{EditProblem, Error, NameProblem, ReadOnlyCause, Result},
         limits,
         path::MemoryPath,
     },
@@ -160,6 +160,7 @@ impl Advice {
                 "Read part of the file with a file tool, or ask the user to split it.".into()
             }
             Error::TooLarge { .. } => self.split.into(),
+            Error::ReadOnly { cause: ReadOnlyCause::Caller | ReadOnlyCause::NoTeam { .. }, .. } => error.hint(),
             Error::ReadOnly { .. } => "Use another name, or ask the user to make this one writable.".into(),
             other => other.hint(),
         }

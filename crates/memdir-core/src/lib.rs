@@ -43,7 +43,7 @@ pub mod testing;
 mod tools;
 
 pub use base::{
-    error::{EditProblem, Error, NameProblem, Problem, ReadOnlyCause, Remedy, Result},
+    error::{DatabaseCause, EditProblem, Error, NameProblem, Problem, ReadOnlyCause, Remedy, Result, UnavailableCause},
     path::{InvalidName, MemoryPath},
     phrase::Phrase,
     text::LineRange,
@@ -98,7 +98,7 @@ pub use recall::{
 };
 pub use search::{
     Answer, Hit, IndexPool, Method, Search, Searcher, WhyNot,
-    chats::{ChatFilter, ChatPlace, ChatSync, ResumeCommand, Speaker},
+    chats::{ChatFilter, ChatPlace, ChatSync, NoChats, ResumeCommand, Speaker},
     embed::Embedder,
     index::Index,
 };
@@ -107,5 +107,5 @@ pub use store::{
     Access, Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, ChangeSequence, EntrypointMode, Expect, FileChange, FileEdit,
     IdempotencyKey, Intent, MountChanges, MountInfo, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore,
     ProposedFile, Role, SequencePosition, Source, Stamp, Store, Stored, Verb, View,
-    files::{FileStore, Links, Mount},
+    files::{ClosedFolder, FileStore, Links, Mount},
 };

@@ -19,7 +19,10 @@ use crate::{
     },
     prompt,
     recall::{RecallCache, RecallExplanation, RecallTable, Recalled, when::Action},
-    search::{Answer, IndexPool, Search, Searcher, chats::ChatSync},
+    search::{
+        Answer, IndexPool, Search, Searcher,
+        chats::{CHATS_OFF, ChatSync, NoChats},
+    },
     secrets,
     store::{
         Actor, Change, ChangeCursor, ChangeFilter, ChangePage, IdempotencyKey, Proposal, ProposalState, Source, Store, Stored, Verb, View,
@@ -27,7 +30,7 @@ use crate::{
     },
 };
 use jiff::Timestamp;
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, path::Path, sync::Arc};
 
 /// A space of memories as one caller sees it. Cloning it is cheap: clones share the store, the indexes and the caches.
 #[derive(Clone)]
@@ -36,7 +39,7 @@ pub struct Memdir {
     pub(crate) context: Context,
     pub(crate) searcher: Option<Arc<Searcher>>,
     pub(crate) chats: Option<Arc<dyn ChatSync>>,
-    pub(crate) no_chats: Option<Arc<str>>,
+    pub(crate) no_chats: Option<NoChats>,
     ledger: Option<UseLedger>,
     /// Whether searches and reads are counted in the ledger.
     counts_use: bool,
@@ -84,8 +87,8 @@ impl Memdir {
     }
 
     /// Records why this space has no chats although they are turned on.
-    pub fn without_chats(self, why: &str) -> Self {
-        Memdir { no_chats: Some(why.into()), ..self }
+    pub fn without_chats(self, why: NoChats) -> Self {
+        Memdir { no_chats: Some(why), ..self }
     }
 
     /// Adds the ledger, in which renamed memories keep their counts.
@@ -132,16 +135,20 @@ impl Memdir {
         self.no_chats.is_none() && !self.has_chats()
     }
 
-    /// Returns why no search finds chats in this space, or `None` if the space has chats.
-    pub fn why_no_chats(&self) -> Option<&str> {
-        let why = self.no_chats.as_deref().unwrap_or("chats are off until the user runs: memdir chats on");
-        (!self.has_chats()).then_some(why)
+    /// Returns why this space has no chats, or `None` if it has them.
+    pub fn why_no_chats(&self) -> Option<Cow<'static, str>> {
+        (!self.has_chats()).then(|| self.no_chats.map_or(CHATS_OFF.into(), NoChats::why))
     }
 
-    /// Returns a message and the command that helps if `source` asks for chats and this space has none.
-    pub fn chats_notice(&self, source: Option<Source>) -> Option<(&str, &'static str)> {
-        let why = self.why_no_chats().filter(|_| source == Some(Source::Chat))?;
-        Some((why, if self.are_chats_off() { "memdir chats on" } else { "memdir chats sync" }))
+    /// Returns why a search did not find chats in this space, or `None` if the space has chats.
+    pub fn why_chats_not_searched(&self) -> Option<Cow<'static, str>> {
+        (!self.has_chats()).then(|| self.no_chats.map_or(CHATS_OFF.into(), NoChats::why_not_searched))
+    }
+
+    /// Returns a message if `source` asks for chats and this space has none, and the command that helps, if there is one.
+    pub fn chats_notice(&self, source: Option<Source>) -> Option<(Cow<'static, str>, Option<&'static str>)> {
+        let why = self.why_chats_not_searched().filter(|_| source == Some(Source::Chat))?;
+        Some((why, self.no_chats.map_or(Some("memdir chats on"), NoChats::command)))
     }
 
     fn has_chats(&self) -> bool {
@@ -274,8 +281,8 @@ impl Memdir {
         let mut answer = searcher.search(&*self.store, &search)?;
         answer.notes.extend(clamped);
         searcher.work_after(&self.store);
-        let why = self.why_no_chats().filter(|_| search.source == Some(Source::Chat));
-        answer.notes.extend(why.map(str::to_owned));
+        let why = self.why_chats_not_searched().filter(|_| search.source == Some(Source::Chat));
+        answer.notes.extend(why.map(Cow::into_owned));
         self.count_uses(|| self.memories_among(answer.hits.iter().map(|hit| &hit.path), &UseKind::Searched));
         Ok(answer)
     }
@@ -287,7 +294,7 @@ impl Memdir {
 
     /// The searcher of this space, or `unavailable` if it was opened without one.
     pub fn searcher(&self) -> Result<&Arc<Searcher>> {
-        let none = || Error::Unavailable { what: "cannot search".into(), why: "the memory was opened without a search index".into() };
+        let none = || Error::unavailable("cannot search", "the memory was opened without a search index");
         self.searcher.as_ref().ok_or_else(none)
     }
 

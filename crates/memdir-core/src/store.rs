@@ -480,7 +480,7 @@ impl ChangeId {
     pub fn generate() -> Result<ChangeId> {
         const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
         let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|e| Error::Unavailable { what: "random numbers".into(), why: e.to_string() })?;
+        getrandom::fill(&mut random).map_err(|e| Error::unavailable("random numbers", e.to_string()))?;
         Ok(ChangeId(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()))
     }
 }

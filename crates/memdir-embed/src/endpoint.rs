@@ -13,6 +13,9 @@ use memdir_core::{
 use serde_json::json;
 use std::{fmt, time::Duration};
 
+/// The largest number of dimensions of a vector: several times that of any model.
+pub const MAX_DIMENSIONS: usize = 65_536;
+
 /// The settings of an HTTP embedder.
 #[derive(Debug, Clone)]
 pub struct EndpointSettings {
@@ -167,7 +170,7 @@ impl Endpoint {
             Some(ApiKey(key)) if !key.is_empty() => why.replace(key, "…"),
             _ => why,
         };
-        Error::Unavailable { what: format!("embedder {} at {}", self.settings.model, display_url(&self.address)), why }
+        Error::unavailable(format!("embedder {} at {}", self.settings.model, display_url(&self.address)), why)
     }
 
     /// The text to send: cut to the limit, behind its prefix.
@@ -222,8 +225,8 @@ fn validate(settings: &EndpointSettings, address: &str) -> Result<()> {
     if settings.model.trim().is_empty() {
         return bad("model", "it is empty; set it to the model's name".into());
     }
-    if !(1..=65_536).contains(&settings.dimensions) {
-        return bad("dimensions", format!("{} is not in the range 1 to 65536", settings.dimensions));
+    if !(1..=MAX_DIMENSIONS).contains(&settings.dimensions) {
+        return bad("dimensions", format!("{} is not in the range 1 to {MAX_DIMENSIONS}", settings.dimensions));
     }
     if settings.batch == 0 || settings.max_text_bytes == 0 || settings.timeout.is_zero() {
         return bad("limits", "batch size, text size and timeout must be greater than 0".into());

@@ -16,5 +16,5 @@ mod static_model;
 mod vocab;
 mod words;
 
-pub use endpoint::{ApiKey, Endpoint, EndpointSettings, Protocol};
+pub use endpoint::{ApiKey, Endpoint, EndpointSettings, MAX_DIMENSIONS, Protocol};
 pub use static_model::{StaticModel, TextSum};

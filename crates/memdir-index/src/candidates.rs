@@ -55,7 +55,7 @@ pub(super) fn candidates(
     counts: &Counts,
 ) -> Result<Vec<UnitCandidate>> {
     SUMS.with(|sums| {
-        let nested = |_| Error::Unavailable { what: "cannot search".into(), why: "nested searches are not supported".into() };
+        let nested = |_| Error::unavailable("cannot search", "nested searches are not supported");
         let mut sums = sums.try_borrow_mut().map_err(nested)?;
         let mut scoring = Scoring::new(snapshot, ask, matches, &mut sums);
         scoring.sum_terms(counts)?;

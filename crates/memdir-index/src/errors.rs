@@ -21,10 +21,10 @@ pub(crate) fn read_error(root: &Path) -> impl Fn(io::Error) -> Error + '_ {
 
 /// The error of a damaged file.
 pub(crate) fn corrupt(path: &Path, why: impl Into<String>) -> Error {
-    Error::Corrupt { what: path.display().to_string(), why: why.into() }
+    Error::Corrupt { names_step: false, what: path.display().to_string(), why: why.into() }
 }
 
 /// The error of a damaged index, if no single file is known to be damaged.
 pub(crate) fn corrupt_index(why: impl Into<String>) -> Error {
-    Error::Corrupt { what: "the search index".into(), why: why.into() }
+    Error::Corrupt { names_step: false, what: "the search index".into(), why: why.into() }
 }

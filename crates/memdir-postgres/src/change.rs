@@ -284,8 +284,8 @@ impl ChangeJob<'_> {
             let spot = self.space.spot(&edit.path)?;
             self.space.check_writable(&spot, &|| self.exists(client, &spot))?;
             if !locked.namespaces.contains_key(self.space.namespace(&spot)) {
-                let why = "internal error: its namespace is not locked for this change".into();
-                return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
+                let why = "internal error: its namespace is not locked for this change";
+                return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);
             let limit = self.space.infos[spot.mount].file_bytes;
@@ -363,8 +363,8 @@ async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> R
         (0..paths.len()).find(|n| folders[*n] && is_folder(*n)).map(|n| (paths[n].clone(), true))
     };
     match taken.into_iter().next().or_else(new_folder) {
-        Some((path, true)) => Err(Error::bad_path(path, "it is a directory; use another name").into()),
-        Some((path, false)) => Err(Error::bad_path(path, "it is a file, not a directory; use another name").into()),
+        Some((path, true)) => Err(Error::explained_path(path, "it is a directory; use another name").into()),
+        Some((path, false)) => Err(Error::explained_path(path, "it is a file, not a directory; use another name").into()),
         None => Ok(()),
     }
 }
@@ -502,7 +502,7 @@ impl PlanView<'_> {
     fn read<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T> {
         self.job.stop.check()?;
         self.job.database.block_on(work).map_err(|failure| {
-            let error = Error::Unavailable { what: "the database".into(), why: failure.error.to_string() };
+            let error = Error::unavailable("the database", failure.error.to_string());
             if !failure.is_temporary() {
                 return failure.error;
             }

@@ -162,7 +162,7 @@ fn new_runtime() -> Result<runtime::Runtime> {
 }
 
 fn unavailable(error: impl Display) -> Error {
-    Error::Unavailable { what: "the database".into(), why: error.to_string() }
+    Error::unavailable("the database", error.to_string())
 }
 
 /// The thread that drives what no caller waits for: hints, and requests to cancel. It ends when this is dropped.

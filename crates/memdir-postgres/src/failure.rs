@@ -2,7 +2,7 @@
 
 use crate::quota_error;
 use deadpool_postgres::{PoolError, TimeoutType};
-use memdir_core::Error;
+use memdir_core::{DatabaseCause, Error, UnavailableCause};
 use std::{error::Error as _, io};
 use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_rustls::rustls::{self, CertificateError};
@@ -35,7 +35,7 @@ pub(crate) enum FailureKind {
 
 impl Failure {
     pub(crate) fn disconnected(why: &str) -> Self {
-        Failure { error: unavailable(why.into()), kind: FailureKind::Disconnected }
+        Failure { error: database_error(why.into(), DatabaseCause::Unreachable), kind: FailureKind::Disconnected }
     }
 
     /// Whether the connection is gone.
@@ -55,8 +55,13 @@ pub(crate) const POOL_SECS: u64 = 10;
 /// Why a database that was never migrated cannot be used.
 pub(crate) const NO_SCHEMA: &str = "the memdir schema is missing; create it with: memdir admin migrate";
 
-fn unavailable(why: String) -> Error {
-    Error::Unavailable { what: "the database".into(), why }
+fn database_error(why: String, cause: DatabaseCause) -> Error {
+    Error::Unavailable { what: "the database".into(), why, cause: UnavailableCause::Database(cause) }
+}
+
+/// The error for a reason that says what to do next.
+fn explained(why: &str) -> Error {
+    Error::explained_unavailable("the database", why)
 }
 
 impl From<Error> for Failure {
@@ -77,10 +82,10 @@ impl From<PoolError> for Failure {
             PoolError::Backend(error) => error.into(),
             PoolError::Timeout(TimeoutType::Wait) => {
                 let why = "all connections are in use; try again later or, if this happens often, ask the server's operator for a higher --connections";
-                unavailable(why.into()).into()
+                explained(why).into()
             }
             PoolError::Timeout(_) => Failure::disconnected(&format!("no connection within {POOL_SECS} seconds")),
-            other => unavailable(other.to_string()).into(),
+            other => database_error(other.to_string(), DatabaseCause::Unreachable).into(),
         }
     }
 }
@@ -129,19 +134,27 @@ fn is_untrusted(error: &tokio_postgres::Error) -> bool {
 fn to_error(error: &tokio_postgres::Error) -> Error {
     let Some(db) = error.as_db_error() else {
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-        let step = if is_untrusted(error) { "; name its certificate authority with --database-ca FILE" } else { "" };
-        return unavailable(format!("{why}{step}"));
+        if is_untrusted(error) {
+            return explained(&format!("{why}; name its certificate authority with --database-ca FILE"));
+        }
+        return database_error(why, DatabaseCause::Unreachable);
     };
     if let Some(exceeded) = quota_error::exceeded_quota(db) {
         return exceeded;
     }
     if is_without_tenant(db) {
-        return unavailable("the tenant does not exist; create it with: memdir admin tenant add NAME".into());
+        return explained("the tenant does not exist; create it with: memdir admin tenant add NAME");
     }
     // The role of the connections is created with the first schema of a database server.
     if db.code() == &SqlState::INVALID_PARAMETER_VALUE && db.message().starts_with("role ") {
-        return unavailable(NO_SCHEMA.into());
+        return explained(NO_SCHEMA);
     }
     // Details of an error may quote values, such as the text of a memory.
-    unavailable(format!("{} (SQLSTATE {})", db.message(), db.code().code()))
+    database_error(format!("{} (SQLSTATE {})", db.message(), db.code().code()), answered(db.code()))
+}
+
+/// What an error of the server says about the connection: the password (class 28), the database (3D) or a privilege is wrong, or else.
+fn answered(code: &SqlState) -> DatabaseCause {
+    let is_refused = ["28", "3D"].iter().any(|class| code.code().starts_with(class)) || *code == SqlState::INSUFFICIENT_PRIVILEGE;
+    if is_refused { DatabaseCause::Refused } else { DatabaseCause::Failed }
 }

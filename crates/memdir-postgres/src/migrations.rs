@@ -72,7 +72,7 @@ async fn apply_missing(client: &Client) -> Result<usize, Failure> {
 /// Fails if the schema is older than this release needs, or too new for it.
 pub(crate) async fn check(client: &Client) -> Result<(), Failure> {
     let wanted = MIGRATIONS.last().map_or(0, |migration| migration.version);
-    let unavailable = |why: String| Failure::from(Error::Unavailable { what: "the database".into(), why });
+    let unavailable = |why: String| Failure::from(Error::explained_unavailable("the database", why));
     let exists: bool = client.query_one("select to_regclass('memdir.migrations') is not null", &[]).await?.get(0);
     if !exists {
         return Err(unavailable(NO_SCHEMA.into()));

@@ -13,8 +13,8 @@ use crate::{
 use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::{
-    Access, Actor, Change, ChangeId, Error, FileChange, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposedFile, Result,
-    Role, Version,
+    Access, Actor, Change, ChangeId, Error, FileChange, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposedFile,
+    ReadOnlyCause, Result, Role, Version,
     internal::{operations::undo::describe_infinitive, store::stop::Stop},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,7 @@ pub(crate) fn reviewed_namespace<'a>(
             let why = format!(
                 "a change to {first:?} must be reviewed and cannot also change {other:?}, which is not in the same project or group; make two separate changes"
             );
-            Err(Error::Review { why })
+            Err(Error::Review { why, names_step: true })
         }
     }
 }
@@ -110,7 +110,8 @@ pub(crate) async fn former_reviews(
             Some(role) if role >= MemberRole::Reviewer => {}
             Some(role) if role >= MemberRole::Writer => drop(former.insert(mount)),
             _ => {
-                return Err(Error::read_only(write.edit.path.to_string(), "your role no longer allows changes").into());
+                let (path, why) = (write.edit.path.to_string(), "your role no longer allows changes".into());
+                return Err(Error::ReadOnly { path, why, cause: ReadOnlyCause::Caller }.into());
             }
         }
     }
@@ -164,7 +165,7 @@ pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, chan
     {
         if usize::try_from(count).unwrap_or(0) >= limit {
             let why = format!("too many open proposals {whose}: the maximum is {limit}; withdraw some, or ask a reviewer to review them");
-            return Err(Error::Review { why }.into());
+            return Err(Error::Review { why, names_step: true }.into());
         }
     }
     let paths: Vec<&str> = writes.iter().map(|write| write.spot.rel.as_str()).collect();
@@ -226,7 +227,7 @@ pub(crate) async fn close(
     if (found, by, found_at) == (state.name(), &decision.by, Some(at)) {
         return Ok(());
     }
-    Err(Error::Review { why: format!("proposal {id} was already {found} by {by}") }.into())
+    Err(Error::Review { why: format!("proposal {id} was already {found} by {by}"), names_step: false }.into())
 }
 
 /// Returns a proposal as a caller of this space sees it, or `None` if one of its files is not visible. Without a caller, it is shown to its

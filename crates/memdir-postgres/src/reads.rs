@@ -145,11 +145,11 @@ pub(crate) fn version(bytes: &[u8]) -> Result<Version, Failure> {
 }
 
 pub(crate) fn corrupt(why: &str) -> Failure {
-    Error::Corrupt { what: "the database".into(), why: why.into() }.into()
+    Error::Corrupt { names_step: false, what: "the database".into(), why: why.into() }.into()
 }
 
 pub(crate) fn unusable(why: String) -> Failure {
-    Error::Unavailable { what: "the database".into(), why }.into()
+    Error::unavailable("the database", why).into()
 }
 
 /// The stamp of a document. The sequence of its last change is used as the inode: it differs after every change.

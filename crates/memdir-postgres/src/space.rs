@@ -1,7 +1,7 @@
 //! The mounts of a store: each is a namespace of the tenant, with the same rules as a directory.
 
 use memdir_core::{
-    Error, FileEdit, MemoryPath, Mount, MountInfo, Result, Version,
+    ClosedFolder, Error, FileEdit, MemoryPath, Mount, MountInfo, ReadOnlyCause, Result, Version,
     internal::store::{
         files::MountRules,
         mounts::{self, Prefixed},
@@ -62,7 +62,8 @@ impl NamespaceMount {
             ["groups", _] => NamespaceMount::new("team", namespace),
             _ => {
                 let mut mount = NamespaceMount::new("", namespace);
-                mount.mount.closed.push(("agent".into(), "an agent's memory is accessible only with that agent's token".into()));
+                let why = "an agent's memory is accessible only with that agent's token";
+                mount.mount.closed.push(ClosedFolder::new("agent", why, ReadOnlyCause::Name));
                 mount
             }
         }
@@ -132,7 +133,7 @@ impl Space {
             Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
             None => {
                 let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-                Err(Error::bad_path(
+                Err(Error::explained_path(
                     path.as_str(),
                     format!("it is not in any memory directory; begin it with one of: {}", known.join(", ")),
                 ))

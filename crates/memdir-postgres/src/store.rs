@@ -86,8 +86,8 @@ impl PostgresStore {
         let is_unchanged = caller.is_unchanged(client).await?;
         confirmation.set(is_unchanged);
         if !is_unchanged {
-            let why = "the caller's permissions have changed; try again".into();
-            return Err(Error::Unavailable { what: "cannot complete the request".into(), why }.into());
+            let why = "the caller's permissions have changed; try again";
+            return Err(Error::explained_unavailable("cannot complete the request", why).into());
         }
         Ok(())
     }

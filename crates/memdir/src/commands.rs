@@ -336,7 +336,7 @@ fn topic_of(text: &str) -> Option<&str> {
 fn topic_memories(memdir: &Memdir, topic: &str) -> Result<Vec<MemoryPath>, Failure> {
     let listing = match topic {
         // A slash alone is more likely a mistake than the wish to change everything.
-        "" => return Err(Error::bad_path("/", "the topic before `/` is empty; use a topic such as notes/").into()),
+        "" => return Err(Error::explained_path("/", "the topic before `/` is empty; use a topic such as notes/").into()),
         topic => memdir.list(&List { topic: topic.into(), ..List::default() })?,
     };
     if listing.left_out > 0 {

@@ -7,6 +7,7 @@ mod inbox;
 mod keys;
 mod machine;
 mod oauth;
+mod ranges;
 mod repository;
 
 use crate::{

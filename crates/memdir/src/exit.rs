@@ -56,6 +56,8 @@ pub(crate) enum Failure {
     Negative { code: &'static str, message: String, hint: String },
     /// A text that the user wrote in an editor could not be saved; it is kept in a file.
     Unsaved { cause: Box<Failure>, kept: PathBuf, resume: String },
+    /// A host's memories were imported, and what was to follow failed. The notes say what was imported, and how to undo it.
+    AfterImport { cause: Box<Failure>, imported: Vec<String> },
     /// Memory is disabled.
     Off { switch: OffSwitch },
     /// The configuration is invalid.
@@ -74,6 +76,11 @@ pub(crate) struct FailureText {
 }
 
 impl Failure {
+    /// The failure of what was to follow an import; the same one if nothing was imported.
+    pub(crate) fn after_import(cause: Failure, imported: Vec<String>) -> Failure {
+        if imported.is_empty() { cause } else { Failure::AfterImport { cause: Box::new(cause), imported } }
+    }
+
     /// The exit status. Every kind of failure is mapped here and nowhere else.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -81,7 +88,7 @@ impl Failure {
             Failure::CommandLine { .. } | Failure::Hook { .. } => Exit::Success,
             Failure::Usage { .. } => Exit::Usage,
             Failure::Negative { .. } => Exit::Negative,
-            Failure::Unsaved { cause, .. } => cause.exit(),
+            Failure::Unsaved { cause, .. } | Failure::AfterImport { cause, .. } => cause.exit(),
             Failure::Core { error, .. } => exit_for(error),
             // The reader closed the pipe early, as `head` does; the command itself has succeeded.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
@@ -105,6 +112,11 @@ impl Failure {
             Failure::Unsaved { cause, kept, resume } => {
                 let FailureText { code, message, .. } = cause.text();
                 (code, message, format!("your text is in {}; continue with: {resume}", kept.display()))
+            }
+            Failure::AfterImport { cause, imported } => {
+                let FailureText { code, message, hint } = cause.text();
+                let parts = std::iter::once(hint.as_str()).chain(imported.iter().map(String::as_str)).filter(|part| !part.is_empty());
+                (code, message, parts.collect::<Vec<_>>().join("; "))
             }
             Failure::Off { switch } => ("off", format!("memory is off: {switch}"), switch.hint().to_owned()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),

@@ -1,7 +1,7 @@
 //! Runs git for commands that a person typed: `check --diff` and `verify`. Hooks, tools and searches never use it.
 
 use crate::exit::Failure;
-use memdir_core::{FileHistory, Project};
+use memdir_core::{FileHistory, Project, internal::base::shell::quote_posix};
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -33,12 +33,23 @@ impl Git {
         let out = self.run(&[&options[..], &prefixes[..]].concat())?;
         match out.status.success() {
             true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
-            false => {
-                let message = String::from_utf8_lossy(&out.stderr).lines().next().unwrap_or("git diff failed").to_owned();
-                let hint = "use commits that exist in this clone, for example: memdir check --diff origin/main..HEAD".to_owned();
-                Err(Failure::Usage { message: format!("--diff {range}: {message}"), hint })
-            }
+            false => Err(self.diff_failure(range, &out)),
         }
+    }
+
+    /// Why git printed no differences: the range is unknown, the repository cannot be read, or something else. git has one exit status
+    /// for all, so it is asked about the first two.
+    fn diff_failure(&self, range: &str, out: &Output) -> Failure {
+        let message = format!("--diff {range}: {}", reason(&out.stderr));
+        let dir = quote_posix(&self.checkout.display().to_string());
+        if self.output(&["rev-parse", "--git-dir"]).is_none() {
+            return Failure::Settings { message, hint: format!("make git work in this repository; test it with: git -C {dir} status") };
+        }
+        if self.output(&["rev-parse", "--revs-only", "--end-of-options", range, "--"]).is_none() {
+            let hint = "use commits that exist in this clone, for example: memdir check --diff origin/main..HEAD".into();
+            return Failure::Usage { message, hint };
+        }
+        Failure::Settings { message, hint: format!("see the whole error with: git -C {dir} diff {}", quote_posix(range)) }
     }
 
     /// The standard output of a git command that succeeded.
@@ -51,7 +62,7 @@ impl Git {
         let mut command = Command::new("git");
         // A configured file system monitor or pager would be another program.
         command.args(["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]).args(args);
-        command.current_dir(&self.checkout).env("GIT_OPTIONAL_LOCKS", "0");
+        command.current_dir(&self.checkout).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
         command.output().map_err(|error| Failure::Settings {
             message: format!("cannot run git: {error}"),
             hint: "check that git is installed, and that its directory is in PATH".into(),
@@ -73,6 +84,13 @@ impl Git {
         };
         String::from_utf8_lossy(&out).lines().filter_map(ids).collect()
     }
+}
+
+/// The first line of an error of git, without the word that git begins it with.
+fn reason(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let line = text.lines().next().unwrap_or("git diff failed");
+    ["fatal: ", "error: "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line).to_owned()
 }
 
 impl FileHistory for Git {

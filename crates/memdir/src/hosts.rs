@@ -177,6 +177,11 @@ impl Host {
         self.hooks.iter().any(|hook| hook.event == HookEvent::SessionStart && hook.delivery == Delivery::Model)
     }
 
+    /// Whether the model reads what the hook at the end of a turn prints.
+    pub(crate) fn reads_stop_text(&self) -> bool {
+        self.hooks.iter().any(|hook| hook.event == HookEvent::Stop && hook.delivery == Delivery::Model)
+    }
+
     /// What the user does after an installation with or without hooks.
     pub(crate) fn next_step(&self, has_hooks: bool) -> &'static str {
         self.next_step_without_hooks.filter(|_| !has_hooks).unwrap_or(self.next_step)

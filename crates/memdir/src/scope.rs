@@ -10,7 +10,7 @@ use crate::{
     project_records,
 };
 use memdir_core::{
-    EntrypointMode, Error, MemoryPath, Mount, Project, Source, Version,
+    ClosedFolder, EntrypointMode, Error, MemoryPath, Mount, Project, ReadOnlyCause, Source, Version,
     internal::{
         base::shell,
         project::{self, ProjectKind},
@@ -21,6 +21,9 @@ use memdir_core::{
     },
 };
 use std::path::{Path, PathBuf};
+
+/// Why nothing can be created in the folder of the team.
+const NO_TEAM: &str = "no team memory yet";
 
 /// Everything that is in effect for one run.
 pub(crate) struct Scope {
@@ -140,7 +143,7 @@ impl Scope {
         if !has_team {
             // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
             // private entrypoint.
-            let make = format!("no team memory yet; create it with: mkdir {}", shell::quote_posix(&team.display().to_string()));
+            let command = format!("mkdir {}", shell::quote_posix(&team.display().to_string()));
             let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
             let link = format!("{} is {what}, so it cannot be a team memory", team.display());
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
@@ -148,7 +151,10 @@ impl Scope {
                 self.notes.push(link.clone());
                 whole.ignored.push("team(/.*)?".into());
             }
-            whole.closed.push(("team".into(), if metadata.is_ok() { link } else { make }));
+            whole.closed.push(match metadata.is_ok() {
+                true => ClosedFolder::new("team", &link, ReadOnlyCause::Name),
+                false => ClosedFolder::new("team", NO_TEAM, ReadOnlyCause::NoTeam { command }),
+            });
             return self.add(whole, why);
         }
         let inner = split_team(settings, &mut whole, &configured);
@@ -188,7 +194,8 @@ impl Scope {
         }
         self.team(settings, repository);
         if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
-            own.mount.closed.push(("agent".into(), "an agent's memory is available only with --agent NAME".into()));
+            let why = "an agent's memory is available only with --agent NAME";
+            own.mount.closed.push(ClosedFolder::new("agent", why, ReadOnlyCause::Name));
         }
         if let Some(agent) = &settings.agent {
             let agent = Agent { name: agent.value.clone(), scope: settings.agent_scope };
@@ -253,8 +260,10 @@ impl Scope {
         }
         if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
             // A memory for the team must not end up in a private folder of the same name.
-            let none = || "no team memory yet; create it with: memdir init --team".into();
-            own.mount.closed.push(("team".into(), why_not.unwrap_or_else(none)));
+            own.mount.closed.push(match why_not {
+                Some(why) => ClosedFolder::new("team", &why, ReadOnlyCause::Explained),
+                None => ClosedFolder::new("team", NO_TEAM, ReadOnlyCause::NoTeam { command: "memdir init --team".into() }),
+            });
         }
     }
 

@@ -12,8 +12,8 @@ use crate::{
 };
 use memdir_chats::{SearchedProject, SyncMemo, Syncer};
 use memdir_core::{
-    Actor, CueProposals, Embedder, Error, FileStore, Index, IndexPool, Memdir, MemoryPath, Mount, MountInfo, Searcher, Source, Store,
-    SystemClock,
+    Actor, CueProposals, Embedder, Error, FileStore, Index, IndexPool, Memdir, MemoryPath, Mount, MountInfo, NoChats, Searcher, Source,
+    Store, SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
         operations::ledger::UseLedger,
@@ -30,9 +30,6 @@ use std::{
 };
 
 pub(crate) use crate::mounts::chat_archive;
-
-/// The note if chats are on and there is no archive yet.
-pub(crate) const NOTHING_IMPORTED: &str = "no conversations imported yet; import them with: memdir chats sync";
 
 /// An open space, and notes about how it was opened.
 pub(crate) struct Opened {
@@ -135,11 +132,11 @@ fn with_chats(memdir: Memdir, settings: &Settings, searcher: Searcher) -> Memdir
     } else if chat_archive(settings).dir().is_dir()
         && let Some(origin) = narrowed_by
     {
-        memdir.without_chats(&format!("past conversations were not searched, because {origin} selects a memory without them"))
+        memdir.without_chats(NoChats::ExcludedBy(origin))
     } else if chat_archive(settings).dir().is_dir() {
-        memdir.without_chats("past conversations were not searched: this memory does not include them")
+        memdir.without_chats(NoChats::NotIncluded)
     } else {
-        memdir.without_chats(NOTHING_IMPORTED)
+        memdir.without_chats(NoChats::NothingImported)
     }
 }
 

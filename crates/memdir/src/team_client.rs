@@ -3,6 +3,7 @@
 
 use crate::{config, exit::Failure};
 use jiff::Timestamp;
+use memdir_core::internal::base::text;
 use memdir_server::is_safe_url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,35 @@ pub(crate) struct TeamClient {
 #[derive(Debug)]
 pub(crate) struct TeamReply {
     pub(crate) status: u16,
+    /// Whether it is a web page, which no route of memdir's API answers: that of a proxy or of another server.
+    pub(crate) is_page: bool,
     pub(crate) body: String,
+}
+
+impl TeamReply {
+    /// What it says besides the result: memdir's reason, or the beginning of a text that something else sent.
+    fn reason(&self) -> String {
+        reply_reason(self.is_page, &self.body)
+    }
+}
+
+/// The number of characters of an answer in an error.
+const REASON_CHARS: usize = 200;
+
+/// What an answer without a result says. memdir answers with a problem in JSON, or with a short text.
+pub(crate) fn reply_reason(is_page: bool, body: &str) -> String {
+    if let Some(detail) = serde_json::from_str::<Value>(body).ok().as_ref().and_then(|problem| problem["detail"].as_str()) {
+        return detail.trim().to_owned();
+    }
+    let line = body.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = text::ellipsis(&line, REASON_CHARS);
+    if is_page { format!("the answer is a web page and not one of memdir: {shown}") } else { shown.into_owned() }
+}
+
+/// Whether an answer is a web page, by its media type.
+pub(crate) fn is_page(headers: &ureq::http::HeaderMap) -> bool {
+    let media_type = headers.get("content-type").and_then(|value| value.to_str().ok());
+    media_type.is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("text/html"))
 }
 
 /// What to do if the certificate of a server is not trusted.
@@ -143,8 +172,9 @@ impl TeamClient {
             None => self.agent.run(request.body(()).map_err(invalid)?).map_err(failed)?,
         };
         let status = response.status().as_u16();
+        let is_page = is_page(response.headers());
         let body = response.body_mut().with_config().limit(MAX_BYTES).read_to_string().map_err(failed)?;
-        Ok(TeamReply { status, body })
+        Ok(TeamReply { status, is_page, body })
     }
 
     /// Asks whether the server accepts the token, by the first message of a session.
@@ -157,8 +187,8 @@ impl TeamClient {
             Err(Unsent::Certificates(why)) => TeamAccess::Untrusted(why),
             Err(Unsent::Network(why)) => TeamAccess::Unreachable(why),
             Ok(reply) if reply.status == 401 && self.token.is_none() => TeamAccess::NeedsToken,
-            Ok(reply) if reply.status == 401 => TeamAccess::Refused(reply.body.trim().to_owned()),
-            Ok(reply) if reply.status == 403 => TeamAccess::Forbidden(reply.body.trim().to_owned()),
+            Ok(reply) if reply.status == 401 => TeamAccess::Refused(reply.reason()),
+            Ok(reply) if reply.status == 403 => TeamAccess::Forbidden(reply.reason()),
             Ok(reply) if matches!(reply.status, 429 | 500..=599) => {
                 TeamAccess::Unavailable(format!("{} is currently unavailable: HTTP status {}", self.base, reply.status))
             }
@@ -427,9 +457,7 @@ fn answer(reply: TeamReply) -> Result<String, TeamFailure> {
 }
 
 fn problem_detail(reply: &TeamReply) -> String {
-    let problem: Option<Value> = serde_json::from_str(&reply.body).ok();
-    let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str()).unwrap_or(&reply.body).trim();
-    format!("{detail} (status {})", reply.status)
+    format!("{} (status {})", reply.reason(), reply.status)
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {

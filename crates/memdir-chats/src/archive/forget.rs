@@ -267,7 +267,7 @@ impl ChatArchive {
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice::<Vec<ForgetRule>>(&bytes)
                 .map(|rules| rules.into_iter().filter(ForgetRule::is_bounded).collect())
-                .map_err(|error| Error::Corrupt { what: path.display().to_string(), why: error.to_string() }),
+                .map_err(|error| Error::Corrupt { names_step: false, what: path.display().to_string(), why: error.to_string() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(source) => Err(Error::io("read", path, source)),
         }

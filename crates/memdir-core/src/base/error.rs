@@ -107,6 +107,8 @@ pub enum Error {
     Review {
         /// The reason.
         why: String,
+        /// Whether the reason says what to do next.
+        names_step: bool,
     },
     /// The caller is not a reviewer.
     #[error("only a reviewer can accept or reject proposals")]
@@ -214,6 +216,8 @@ pub enum Error {
         what: String,
         /// Why, and how to get it.
         why: String,
+        /// Which kind of reason.
+        cause: UnavailableCause,
     },
     /// An earlier version is no longer stored.
     #[error("{what} is no longer in the journal")]
@@ -236,6 +240,16 @@ pub enum Error {
         what: String,
         /// In which way.
         why: String,
+        /// Whether the reason says what to do next.
+        names_step: bool,
+    },
+    /// The space has no team memory, which the request needs.
+    #[error("{what}")]
+    NoTeam {
+        /// What has none.
+        what: String,
+        /// The command that creates it.
+        command: String,
     },
     /// The operating system reported an error.
     #[error("cannot {doing} {path:?}: {source}")]
@@ -251,7 +265,7 @@ pub enum Error {
 
 impl From<InvalidName> for Error {
     fn from(error: InvalidName) -> Self {
-        Error::bad_path(error.name, error.why)
+        Error::explained_path(error.name, error.why)
     }
 }
 
@@ -260,6 +274,8 @@ impl From<InvalidName> for Error {
 pub enum NameProblem {
     /// The name itself, or what is there already.
     Name,
+    /// The name itself, and the reason says what would be accepted or what to do.
+    Explained,
     /// A symbolic link that is not followed.
     Link,
     /// A FIFO, socket or device.
@@ -279,15 +295,48 @@ pub enum EditProblem {
     NotUtf8,
 }
 
-/// What makes a memory read-only: the hints depend on it.
+/// Why something is not available: the hints depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnavailableCause {
+    /// Any other reason, which may pass.
+    Other,
+    /// The reason says what to do next.
+    Explained,
+    /// The database cannot be used.
+    Database(DatabaseCause),
+}
+
+/// Why a database cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseCause {
+    /// It did not answer.
+    Unreachable,
+    /// It answered that the password, the name of the database or a privilege is wrong.
+    Refused,
+    /// It answered with another error.
+    Failed,
+}
+
+/// What makes a memory read-only: the hints depend on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadOnlyCause {
     /// Its mount is read-only.
     Mount,
     /// It matches a read-only pattern.
     Pattern,
-    /// Its name, its place or the caller.
+    /// Its name or its place.
     Name,
+    /// Its name is outside the part that `--only`, or a header of the session, selects.
+    NotSelected,
+    /// The caller may change nothing here, whatever the name.
+    Caller,
+    /// It belongs to the team memory, which does not exist yet.
+    NoTeam {
+        /// The command that creates it.
+        command: String,
+    },
+    /// The reason says what to do next.
+    Explained,
 }
 
 /// What resolves an error.
@@ -310,6 +359,21 @@ impl Error {
     /// Creates an [`Error::BadPath`].
     pub fn bad_path(path: impl Into<String>, why: impl Into<String>) -> Self {
         Error::BadPath { path: path.into(), why: why.into(), problem: NameProblem::Name }
+    }
+
+    /// Creates an [`Error::BadPath`] whose reason says what would be accepted or what to do.
+    pub fn explained_path(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Error::BadPath { path: path.into(), why: why.into(), problem: NameProblem::Explained }
+    }
+
+    /// Creates an [`Error::Unavailable`] for a reason that may pass.
+    pub fn unavailable(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Error::Unavailable { what: what.into(), why: why.into(), cause: UnavailableCause::Other }
+    }
+
+    /// Creates an [`Error::Unavailable`] whose reason says what to do next.
+    pub fn explained_unavailable(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Error::Unavailable { what: what.into(), why: why.into(), cause: UnavailableCause::Explained }
     }
 
     /// Creates an [`Error::BadEdit`].
@@ -354,7 +418,7 @@ impl Error {
             Error::Exists { .. } => "exists",
             Error::BadPath { .. } => "bad_path",
             Error::BadEdit { .. } => "bad_edit",
-            Error::BadInput { .. } => "bad_input",
+            Error::BadInput { .. } | Error::NoTeam { .. } => "bad_input",
             Error::TooLarge { .. } | Error::ReasonTooLong { .. } => "too_large",
             Error::QuotaExceeded { .. } => "quota_exceeded",
             Error::ReadOnly { .. } => "read_only",
@@ -388,6 +452,7 @@ impl Error {
             | Error::BadPath { .. }
             | Error::BadEdit { .. }
             | Error::BadInput { .. }
+            | Error::NoTeam { .. }
             | Error::TooLarge { .. }
             | Error::ReasonTooLong { .. }
             | Error::Secret { .. } => Remedy::ChangeCall,
@@ -439,16 +504,23 @@ impl Error {
             Error::ReasonTooLong { .. } => "Shorten the reason.".into(),
             Error::TooLarge { .. } => "Split the text into several memories.".into(),
             Error::QuotaExceeded { .. } => "Delete memories that are no longer needed, or ask an administrator for a larger quota.".into(),
-            Error::ReadOnly { why, .. } if names_next_step(why) => "Nothing was changed.".into(),
+            Error::NoTeam { .. } => "Ask the user to create the team memory.".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::Explained, .. } => "Nothing was changed.".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::Caller, .. } => "Nothing was changed; ask an administrator for access.".into(),
             Error::ReadOnly { cause: ReadOnlyCause::Mount, .. } => {
                 "Use a name in a writable mount, or ask the user to make this one writable.".into()
             }
-            Error::ReadOnly { .. } => "Use another name, or ask the user to allow this one.".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::NoTeam { .. }, .. } => {
+                "Use another name, or ask the user to create the team memory.".into()
+            }
+            Error::ReadOnly { cause: ReadOnlyCause::Pattern | ReadOnlyCause::Name | ReadOnlyCause::NotSelected, .. } => {
+                "Use another name, or ask the user to allow this one.".into()
+            }
             Error::Secret { .. } => "Leave the secret out and note where it is stored instead.".into(),
             Error::Busy { .. } => "Try again in a moment; if the memory stays locked, tell the user.".into(),
             Error::NotKept { .. } => "Only versions that are still in the history can be read or restored.".into(),
             Error::Uncertain { .. } => "Read the memory again, and repeat the change only if it was not made.".into(),
-            Error::Unavailable { why, .. } if names_next_step(why) => "Nothing was changed; tell the user.".into(),
+            Error::Unavailable { cause: UnavailableCause::Explained, .. } => "Nothing was changed; tell the user.".into(),
             Error::Unavailable { .. } => "Nothing was changed; try again later or, if it keeps failing, tell the user.".into(),
             Error::Corrupt { .. } => "Nothing was changed; tell the user.".into(),
             Error::Io { source, .. } => match io_action(source) {
@@ -496,13 +568,14 @@ impl Error {
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),
             Error::Proposed { .. } => "the memory was not changed; propose a new change if it is still needed".into(),
             Error::NoProposal { .. } => "list the proposals with: memdir review list --server URL".into(),
-            Error::Review { why } if names_next_step(why) => "nothing was changed".into(),
+            Error::Review { names_step: true, .. } => "nothing was changed".into(),
             Error::Review { .. } => "nothing was changed; list the open proposals with: memdir review list --server URL".into(),
             Error::NotReviewer => "nothing was changed; use a reviewer's token".into(),
             Error::Removed { .. } => "nothing was changed; ask an administrator for access".into(),
             Error::OutdatedProposal { .. } => "reject the proposal, or make the change yourself".into(),
             Error::Exists { .. } => "use another name, or add --replace or --append".into(),
-            Error::BadPath { why, .. } if names_next_step(why) => String::new(),
+            // The message already says what to do.
+            Error::BadPath { problem: NameProblem::Explained | NameProblem::Link, .. } => String::new(),
             Error::BadPath { .. } => "use another name, such as notes/deploy".into(),
             Error::BadEdit { problem: EditProblem::SeveralMatches, .. } => "to replace all occurrences, add --all".into(),
             Error::BadEdit { problem: EditProblem::NotUtf8, .. } => "use `memdir write` with --append or --replace instead".into(),
@@ -515,7 +588,14 @@ impl Error {
             Error::ReasonTooLong { .. } => "shorten the reason".into(),
             Error::TooLarge { .. } => "split the text into several memories".into(),
             Error::QuotaExceeded { .. } => "delete memories, or raise the quota with: memdir admin quota".into(),
-            Error::ReadOnly { why, .. } if names_next_step(why) => String::new(),
+            Error::ReadOnly { cause: ReadOnlyCause::Explained, .. } => String::new(),
+            Error::ReadOnly { cause: ReadOnlyCause::Caller, .. } => "nothing was changed; ask an administrator for access".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::NoTeam { command }, .. } | Error::NoTeam { command, .. } => {
+                format!("create it with: {command}")
+            }
+            Error::ReadOnly { cause: ReadOnlyCause::NotSelected, .. } => {
+                "use a name in the selected part of the memory, or change --only".into()
+            }
             Error::ReadOnly { cause: ReadOnlyCause::Mount, .. } => {
                 "use a name in a writable mount; list the mounts with: memdir where".into()
             }
@@ -524,18 +604,13 @@ impl Error {
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
             Error::Uncertain { .. } => "read the memory again, and repeat the change only if it was not made".into(),
-            Error::Corrupt { why, .. } if names_next_step(why) => "nothing was changed".into(),
+            Error::Corrupt { names_step: true, .. } => "nothing was changed".into(),
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))
             }
         }
     }
-}
-
-/// Whether a reason says what to do next. The next step follows a semicolon, and the hint must not repeat or contradict it.
-pub(crate) fn names_next_step(why: &str) -> bool {
-    why.contains("; ")
 }
 
 /// How a memory differs from the version that the caller expects.

@@ -125,9 +125,9 @@ fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
 fn sessions_prefix(caller: &ToolContext) -> Result<String> {
     let root = real_path(&caller.root);
     let holding = caller.memdir.store().mounts().iter().filter_map(|mount| Some((mount, root.strip_prefix(&mount.root).ok()?)));
-    let (mount, below) = holding.min_by_key(|(_, below)| below.as_os_str().len()).ok_or_else(|| Error::Unavailable {
-        what: "the session directory".into(),
-        why: "it is outside the part of the memory that is available here; ask the user to include it".into(),
+    let (mount, below) = holding.min_by_key(|(_, below)| below.as_os_str().len()).ok_or_else(|| {
+        let why = "it is outside the part of the memory that is available here; ask the user to include it";
+        Error::explained_unavailable("the session directory", why)
     })?;
     let parts = [mount.prefix.as_str(), &below.to_string_lossy()].map(ToOwned::to_owned);
     Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/"))
@@ -217,7 +217,7 @@ fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
                 Err(error) => return Err(error),
             }
         }
-        Err(Error::Unavailable { what: "cannot save the session".into(), why: "too many sessions were saved at the same time".into() })
+        Err(Error::unavailable("cannot save the session", "too many sessions were saved at the same time"))
     })())
 }
 

@@ -118,7 +118,7 @@ impl GivenPath {
         match MemoryPath::parse(&rest) {
             Ok(path) => Ok(GivenPath { path: Some(path), shown }),
             Err(_) if rest.contains(['%', '\\', '\0']) => Err(escapes(&shown)),
-            Err(error) => Err(Error::bad_path(shown, error.why)),
+            Err(error) => Err(Error::explained_path(shown, error.why)),
         }
     }
 
@@ -137,7 +137,7 @@ impl GivenPath {
             Error::BadPath { problem: NameProblem::Link, .. } => escapes(&self.shown),
             Error::BadPath { problem: NameProblem::NotRegular, .. } => failure(format!("Unsupported file type for {}", self.shown)),
             // Names of the store are relative; callers know paths below the root.
-            Error::BadPath { path, why, .. } => Error::bad_path(format!("{ROOT}/{path}"), why),
+            Error::BadPath { path, why, problem } => Error::BadPath { path: format!("{ROOT}/{path}"), why, problem },
             Error::TooLarge { what, size, limit } => Error::TooLarge { what: format!("{ROOT}/{what}"), size, limit },
             Error::ReadOnly { path, why, cause } => Error::ReadOnly { path: format!("{ROOT}/{path}"), why, cause },
             other => other,

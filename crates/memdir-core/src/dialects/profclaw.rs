@@ -126,7 +126,7 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     search::add_chats_notice(&caller.memdir, request.source, &mut out);
     args.add_notes(&mut out);
     if request.source.is_none()
-        && let Some(why) = caller.memdir.why_no_chats()
+        && let Some(why) = caller.memdir.why_chats_not_searched()
     {
         // `all` includes chats, so the answer says that it does not. Any other reason is a sentence about the search.
         let is_off = caller.memdir.are_chats_off();

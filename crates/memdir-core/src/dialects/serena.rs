@@ -176,7 +176,7 @@ fn parse_name(given: &str) -> Result<MemoryPath> {
     let name = given.strip_prefix("mem:").unwrap_or(given);
     let name = path::strip_md(name);
     if name == "global" {
-        return Err(Error::bad_path(given, "global/ contains the memories shared by all projects; use a name such as global/style"));
+        return Err(Error::explained_path(given, "global/ contains the memories shared by all projects; use a name such as global/style"));
     }
     let path = MemoryPath::parse(name)?;
     if path.file_name().eq_ignore_ascii_case(".md") {

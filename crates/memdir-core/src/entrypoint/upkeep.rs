@@ -363,7 +363,7 @@ pub(crate) fn narrowed_mount_note<'a>(view: &dyn View, mut paths: impl Iterator<
 pub(crate) fn refuse_pages(view: &dyn View, path: &MemoryPath) -> Result<()> {
     match mounts::file_kind(view, path) {
         FileKind::Page => {
-            Err(Error::bad_path(path.as_str(), "it is an overflow page of the entrypoint, which memdir maintains; use another name"))
+            Err(Error::explained_path(path.as_str(), "it is an overflow page of the entrypoint, which memdir maintains; use another name"))
         }
         _ => Ok(()),
     }
@@ -372,7 +372,7 @@ pub(crate) fn refuse_pages(view: &dyn View, path: &MemoryPath) -> Result<()> {
 /// Refuses entrypoints and overflow pages, which cannot be renamed.
 pub(crate) fn refuse_rename_of_entrypoint(view: &dyn View, path: &MemoryPath) -> Result<()> {
     if mounts::file_kind(view, path).is_maintained() {
-        return Err(Error::bad_path(
+        return Err(Error::explained_path(
             path.as_str(),
             "it is the entrypoint or one of its pages, which cannot be renamed or replaced; use another name",
         ));

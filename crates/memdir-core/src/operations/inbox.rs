@@ -10,7 +10,7 @@ mod transfer;
 
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{Error, ReadOnlyCause, Result},
         limits,
         path::{MemoryPath, strip_md},
         text,
@@ -135,7 +135,7 @@ pub(crate) fn refuse_new_file(view: &dyn View, path: &MemoryPath) -> Result<()> 
         return Ok(());
     }
     let why = "the inbox contains only candidates, which are never recalled; save the memory under another name";
-    Err(Error::read_only(path.to_string(), why))
+    Err(Error::ReadOnly { path: path.to_string(), why: why.into(), cause: ReadOnlyCause::Explained })
 }
 
 /// Fails if a change of a candidate's text would change its evidence: what the person typed, where, and what is decided about.
@@ -146,7 +146,7 @@ pub(crate) fn check_evidence(view: &dyn View, path: &MemoryPath, old: Option<&[u
             let why = format!(
                 "`{field}:` is part of the candidate's evidence; only the text, the description and `when:` of a candidate can be changed"
             );
-            Err(Error::read_only(path.to_string(), why))
+            Err(Error::ReadOnly { path: path.to_string(), why, cause: ReadOnlyCause::Explained })
         }
         None => Ok(()),
     }
@@ -206,10 +206,7 @@ impl InboxEntry {
 
 /// The mount of the inbox.
 fn mount(view: &dyn View) -> Result<&MountInfo> {
-    let none = || Error::Unavailable {
-        what: "the inbox is not available".into(),
-        why: "`--dir`, `--only` or `inbox.on = false` excludes it".into(),
-    };
+    let none = || Error::unavailable("the inbox is not available", "`--dir`, `--only` or `inbox.on = false` excludes it");
     view.mounts().iter().find(|mount| mount.source == Source::Inbox).ok_or_else(none)
 }
 

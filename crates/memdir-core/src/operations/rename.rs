@@ -229,7 +229,7 @@ impl References {
     /// read-only mount would not be rewritten anyway, so they are noted.
     fn check_complete(&mut self, view: &dyn View, walk: &Walk) -> Result<()> {
         let what = format!("cannot rename {}", self.what());
-        let refuse = |why: String| Error::Unavailable { what: what.clone(), why };
+        let refuse = |why: String| Error::unavailable(&*what, why);
         for folder in &walk.unlisted {
             let mount = mounts::locate(view.mounts(), folder).map(|(mount, _)| mount);
             let mount = mount.or_else(|| view.mounts().iter().find(|mount| mount.prefix == *folder));

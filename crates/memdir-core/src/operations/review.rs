@@ -96,7 +96,7 @@ pub(crate) fn accept(store: &dyn Store, context: &Context, id: &str) -> Result<C
     // Without its text, the memory would be deleted.
     if let Some(file) = proposal.files.iter().find(|file| file.after.is_some() && file.bytes.is_none()) {
         let why = format!("the proposed text of {:?} is no longer stored; reject the proposal", file.path.name());
-        return Err(Error::Review { why });
+        return Err(Error::Review { why, names_step: true });
     }
     let edit = |file: &ProposedFile| FileEdit { path: file.path.clone(), bytes: file.bytes.clone(), role: file.role };
     proposals.accept(&proposal, &context.actor, context.clock.now(), &mut |view| {
@@ -134,7 +134,8 @@ pub(crate) fn withdraw(store: &dyn Store, context: &Context, id: &str) -> Result
     let (proposals, proposal) = find(store, context, id)?;
     check_open(&proposal)?;
     if !proposal.can_withdraw {
-        return Err(Error::Review { why: format!("proposal {id} was made by {}; only its author can withdraw it", proposal.author.name) });
+        let why = format!("proposal {id} was made by {}; only its author can withdraw it", proposal.author.name);
+        return Err(Error::Review { why, names_step: true });
     }
     close(proposals, context, &proposal, ProposalState::Withdrawn, None)
 }
@@ -152,7 +153,8 @@ fn check_open(proposal: &Proposal) -> Result<()> {
     match &proposal.decision {
         None => Ok(()),
         Some(decision) => {
-            Err(Error::Review { why: format!("proposal {} was already {} by {}", proposal.id, proposal.state.name(), decision.by) })
+            let why = format!("proposal {} was already {} by {}", proposal.id, proposal.state.name(), decision.by);
+            Err(Error::Review { why, names_step: false })
         }
     }
 }

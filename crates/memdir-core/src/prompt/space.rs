@@ -3,7 +3,7 @@
 use super::{AgentScope, OpenPath, PromptAgent, PromptEntrypoint, PromptInput, PromptSearch, SpacePart, ToolNames, build, parts::USER};
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{Error, ReadOnlyCause, Result},
         path::MemoryPath,
         text,
     },
@@ -145,8 +145,7 @@ struct Selected<'a> {
     agent: Option<PromptAgent<'a>>,
 }
 
-/// Why there is no prompt for a team: the space has no team memory, or only parts of it are selected.
-const NO_TEAM: &str = "this space has no team memory; create one with: memdir init --team";
+/// Why there is no prompt for a team: only parts of the space are selected.
 const TEAM_NOT_SELECTED: &str = "the selected part of the memory does not include a team memory; add team to --only, or omit --only";
 
 impl<'a> Selected<'a> {
@@ -168,7 +167,8 @@ impl<'a> Selected<'a> {
         };
         if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
             let is_narrowed = mount(store, "").is_none() || parts(store).any(|mount| !mount.part.is_empty());
-            return Err(Error::bad_input("mode", if is_narrowed { TEAM_NOT_SELECTED } else { NO_TEAM }));
+            let none = || Error::NoTeam { what: "this space has no team memory".into(), command: "memdir init --team".into() };
+            return Err(if is_narrowed { Error::bad_input("mode", TEAM_NOT_SELECTED) } else { none() });
         }
         if mode == ModeName::Log && !log_is_open(store, context) {
             return Err(Error::bad_input("mode", "the log of this space is read-only"));
@@ -249,6 +249,7 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPa
 fn nothing_open(store: &dyn Store, name: &MemoryPath) -> Error {
     let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
     match inside {
+        Ok(Err(Error::ReadOnly { why, cause: ReadOnlyCause::NoTeam { command }, .. })) => Error::NoTeam { what: why, command },
         Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("prefix", format!("{}: {why}", name.name())),
         _ => Error::bad_input("prefix", format!("{:?} is neither a memory nor a folder", name.name())),
     }

@@ -125,7 +125,9 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
     let mut add = |over, value: &Value, place: &mut ValueCursor<'_>| {
         wires.extend(patterns(value).into_iter().map(|pattern| Tripwire { over, line: place.line_of(&pattern), pattern }));
     };
-    match serde_saphyr::from_str::<Value>(&dedent(raw)) {
+    // A snippet would be a second line, and a part of the memory.
+    let options = serde_saphyr::options! { with_snippet: false };
+    match serde_saphyr::from_str_with_options::<Value>(&dedent(raw), options) {
         Ok(Value::Object(map)) => {
             for (key, value) in &map {
                 let line = place.line_of(key);
@@ -146,7 +148,7 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
             }
         }
         Ok(value) => add(TripwireKind::Words, &value, &mut place),
-        Err(_) => problems.push(Problem::at(first, "when: invalid YAML")),
+        Err(error) => problems.push(Problem::at(first, format!("when: invalid YAML: {error}"))),
     }
     if wires.len() > TRIPWIRES {
         let what = format!("when: too many tripwires ({}): the maximum is {}; remove some", wires.len(), TRIPWIRES);

@@ -4,7 +4,7 @@
 use crate::base::shell::quote_posix;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::{fmt, path::PathBuf};
+use std::{borrow::Cow, fmt, path::PathBuf};
 
 /// Brings kept conversations up to date before a search.
 pub trait ChatSync: Send + Sync {
@@ -16,6 +16,50 @@ pub trait ChatSync: Send + Sync {
     /// that is running. `None` for all of them.
     fn filter(&self, _all_projects: bool) -> Option<ChatFilter> {
         None
+    }
+}
+
+/// Why a space has no conversations if they are off.
+pub(crate) const CHATS_OFF: &str = "chats are off until the user runs: memdir chats on";
+
+/// Why a space has no conversations although they are turned on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoChats {
+    /// None were imported.
+    NothingImported,
+    /// An option or variable, such as `--dir`, selects a memory without them.
+    ExcludedBy(&'static str),
+    /// The memory does not include them.
+    NotIncluded,
+}
+
+impl NoChats {
+    /// Returns the reason as a fact about the space.
+    pub fn why(self) -> Cow<'static, str> {
+        match self {
+            NoChats::NothingImported => "no conversations imported yet; import them with: memdir chats sync".into(),
+            NoChats::ExcludedBy(origin) => format!("{origin} selects a memory without past conversations").into(),
+            NoChats::NotIncluded => "this memory does not include past conversations".into(),
+        }
+    }
+
+    /// Returns the reason as a note about a search.
+    pub fn why_not_searched(self) -> Cow<'static, str> {
+        match self {
+            NoChats::NothingImported => self.why(),
+            NoChats::ExcludedBy(origin) => {
+                format!("past conversations were not searched, because {origin} selects a memory without them").into()
+            }
+            NoChats::NotIncluded => "past conversations were not searched: this memory does not include them".into(),
+        }
+    }
+
+    /// Returns the command that helps: none adds conversations to a memory that does not include them.
+    pub(crate) fn command(self) -> Option<&'static str> {
+        match self {
+            NoChats::NothingImported => Some("memdir chats sync"),
+            NoChats::ExcludedBy(_) | NoChats::NotIncluded => None,
+        }
     }
 }
 

@@ -405,10 +405,7 @@ fn add_check(
 }
 
 fn thread_ended() -> crate::base::error::Error {
-    crate::base::error::Error::Unavailable {
-        what: "cannot update the search index".into(),
-        why: "an indexing thread stopped unexpectedly".into(),
-    }
+    crate::base::error::Error::unavailable("cannot update the search index", "an indexing thread stopped unexpectedly")
 }
 
 /// The changes of an overlay.

@@ -237,7 +237,7 @@ impl Unload for MountIndex {
 }
 
 fn no_view() -> Error {
-    Error::Unavailable { what: "cannot search".into(), why: "the index is not open".into() }
+    Error::unavailable("cannot search", "the index is not open")
 }
 
 /// Whether so many files must be checked that they are written at once.

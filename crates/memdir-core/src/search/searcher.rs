@@ -151,7 +151,7 @@ impl Searcher {
                 break;
             }
         }
-        let mut answer = last.ok_or_else(|| Error::Unavailable { what: "cannot search".into(), why: "no result was produced".into() })?;
+        let mut answer = last.ok_or_else(|| Error::unavailable("cannot search", "no result was produced"))?;
         if rebuilt {
             answer.notes.push(REBUILT.to_owned());
         }

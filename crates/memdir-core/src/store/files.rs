@@ -40,7 +40,7 @@ use jiff::Timestamp;
 use journal::Journal;
 pub use leftovers::LeftoverFiles;
 use lock::Lock;
-pub use mount::{Mount, journal_name, real_path};
+pub use mount::{ClosedFolder, Mount, journal_name, real_path};
 use mounted::Mounted;
 use recover::Settler;
 pub(crate) use rules::may_match;
@@ -97,7 +97,7 @@ impl FileStore {
             Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
             None => {
                 let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-                Err(Error::bad_path(
+                Err(Error::explained_path(
                     path.as_str(),
                     format!("it is not in any memory directory; begin it with one of: {}", known.join(", ")),
                 ))

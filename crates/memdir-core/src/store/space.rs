@@ -3,12 +3,12 @@
 
 use crate::{
     base::{
-        error::{Error, Result},
+        error::{Error, ReadOnlyCause, Result},
         path::MemoryPath,
     },
     store::{
         EntrypointMode,
-        files::{Links, Mount, journal_name, real_path},
+        files::{ClosedFolder, Links, Mount, journal_name, real_path},
         mounts,
     },
 };
@@ -73,7 +73,7 @@ pub fn token_hash(token: &str) -> String {
 /// Generates a token: 256 random bits after a prefix that people and secret scanners recognise.
 pub fn new_token() -> Result<String> {
     let mut bytes = [0u8; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable { what: "random numbers".into(), why: error.to_string() })?;
+    getrandom::fill(&mut bytes).map_err(|error| Error::unavailable("random numbers", error.to_string()))?;
     Ok(bytes.iter().fold("mdt_".to_owned(), |token, byte| format!("{token}{byte:02x}")))
 }
 
@@ -167,7 +167,11 @@ impl Places {
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
             let mut own = self.mount("", self.project(&id));
-            own.closed.push(("agent".into(), "an agent's memory is accessible only with that agent's token".into()));
+            own.closed.push(ClosedFolder::new(
+                "agent",
+                "an agent's memory is accessible only with that agent's token",
+                ReadOnlyCause::Name,
+            ));
             mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }

@@ -46,7 +46,7 @@ impl Stop {
     /// Fails if the flag is set.
     pub fn check(&self) -> Result<()> {
         if self.is_stopped() {
-            return Err(Error::Unavailable { what: "this call".into(), why: "it was cancelled or timed out".into() });
+            return Err(Error::unavailable("this call", "it was cancelled or timed out"));
         }
         Ok(())
     }

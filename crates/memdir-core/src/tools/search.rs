@@ -71,11 +71,13 @@ pub(crate) fn search_with_chats(memdir: &Memdir, search: &Search) -> Result<Answ
     Ok(answer)
 }
 
-/// Adds `warning` and `action` to the answer if it was to come from chats and chats are off.
+/// Adds a `warning` to the answer if it was to come from chats and the space has none, and the command that helps as `action`.
 pub(crate) fn add_chats_notice(memdir: &Memdir, source: Option<Source>, answer: &mut Value) {
     if let Some((warning, action)) = memdir.chats_notice(source) {
         answer["warning"] = json!(warning);
-        answer["action"] = json!(action);
+        if let Some(action) = action {
+            answer["action"] = json!(action);
+        }
     }
 }
 

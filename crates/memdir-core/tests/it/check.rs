@@ -190,3 +190,12 @@ fn relative_dates_are_rare_in_real_memories() {
     ];
     assert_eq!(found, reviewed);
 }
+
+#[test]
+fn the_reason_of_invalid_yaml_is_reported() {
+    let home = Home::new();
+    let memdir = home.open();
+    save(&memdir, "broken.md", "---\ntype: project\nwhen: {command: [git push}\n---\n\nx\n");
+    let checked = memdir.check(&Check::default()).unwrap();
+    insta::assert_snapshot!(lines(&checked).join("\n"), @"");
+}

@@ -2,7 +2,7 @@
 
 use crate::support::{TENANT, TestDatabase, check_sequences, intent, path, put, text};
 use memdir_core::{
-    Access, ChangeFilter, Error, FileEdit, Phrase, Role, Store, Verb, Version, View,
+    Access, ChangeFilter, ClosedFolder, Error, FileEdit, Phrase, ReadOnlyCause, Role, Store, Verb, Version, View,
     internal::{base::time::Deadline, store::stop::Stop},
     testing::{check_change_feed, check_store_contract},
 };
@@ -78,7 +78,7 @@ fn a_mount_has_the_rules_of_a_directory() {
     assert_eq!(narrow.changes(&ChangeFilter { most: 1, ..ChangeFilter::default() }).unwrap()[0].files[0].path.as_str(), "notes/b.md");
     assert_eq!(narrow.journal_size().unwrap().changes, 2);
 
-    let closed = with(&|mount| mount.closed = vec![("agent".into(), "only for agents".into())]);
+    let closed = with(&|mount| mount.closed = vec![ClosedFolder::new("agent", "only for agents", ReadOnlyCause::Name)]);
     assert!(refused(&closed, "agent/new.md") && put(&closed, "agent/d.md", "changed").is_ok());
 
     let ignoring = with(&|mount| mount.ignored = vec!["other/.*".into()]);

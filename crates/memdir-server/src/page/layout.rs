@@ -8,7 +8,7 @@ use super::{
 use axum::{http::StatusCode, response::Response};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use memdir_core::{Error, internal::base::time};
+use memdir_core::{Error, ReadOnlyCause, internal::base::time};
 
 /// The navigation: the path of a page and its name.
 const PLACES: [(&str, &str); 11] = [
@@ -263,7 +263,9 @@ pub(super) fn error_hint(context: &ViewContext<'_>, error: &Error) -> String {
         Error::Changed { .. } => "open the memory again to see its current version, then repeat the change",
         Error::Conflict { .. } => "undo the newer changes first, or restore a version from the history of the memory",
         Error::QuotaExceeded { .. } => "delete memories, or ask an administrator to raise the quota",
-        Error::ReadOnly { .. } if is_remote => "use another name, or ask an administrator for access",
+        Error::ReadOnly { cause, .. } if is_remote && *cause != ReadOnlyCause::Caller => {
+            "use another name, or ask an administrator for access"
+        }
         Error::Busy { .. } if is_remote => "try again in a moment",
         Error::Unavailable { .. } | Error::Corrupt { .. } | Error::Io { .. } if is_remote => {
             "nothing was changed; if this happens again, tell the server's operator"

@@ -227,8 +227,10 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
         let diffs: String = diffs.chain(settlement.preview_import(&place)).collect();
         return Ok(CommandOutput::new(diffs, |diff, page| page.content(diff)));
     }
-    let notes = settlement.import_memories(&place)?;
-    let files = settlement.apply(&place)?;
+    let (files, notes) = settlement.import_then(&place, |has_imported| {
+        let applied = settlement.apply(&place);
+        Ok(applied.map_err(|error| if has_imported { error.after_import() } else { error })?)
+    })?;
     let Host { name, title, .. } = host;
     let next_step = format!(
         "From its next session, {title} uses memdir's directory for its memory; undo with: memdir uninstall {name} (also removes memdir's tools and hooks)"

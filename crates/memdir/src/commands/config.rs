@@ -183,7 +183,7 @@ pub(crate) fn change(what: &ConfigWhat, global: &Global) -> Result<CommandOutput
         ConfigWhat::Set { key, values } => set(&file, key, values)?,
         ConfigWhat::Unset { key } => {
             let known = setting(key)?;
-            let changed = edit::change(&file.path, |document| Ok(edit::unset(document, known.name)))?;
+            let changed = edit::change(&file.path, |document| unset(&file, document, known))?;
             ConfigChange { file: file.path, key: Some(known.name.to_owned()), value: None, changed }
         }
         ConfigWhat::Edit { draft } => in_editor(&file, draft.as_deref(), global)?,
@@ -209,6 +209,20 @@ fn set(file: &SettingsFile, key: &str, values: &[String]) -> Result<ConfigChange
         Ok(before != after)
     })?;
     Ok(ConfigChange { file: file.path.clone(), key: Some(known.name.to_owned()), value: Some(shown), changed })
+}
+
+/// Removes a key, and returns whether it existed. An invalid file may stay invalid, because this repairs it step by step; a valid file
+/// must stay valid.
+fn unset(file: &SettingsFile, document: &mut DocumentMut, known: &Key) -> Result<bool, Failure> {
+    let is_valid = file.check(&document.to_string()).is_ok();
+    let existed = edit::unset(document, known.name);
+    match file.check(&document.to_string()) {
+        Err(failure) if is_valid => Err(Failure::Usage {
+            message: format!("cannot remove {}: {}", known.name, reason(file, &failure)),
+            hint: "remove it and the settings that require it with: memdir config edit".into(),
+        }),
+        _ => Ok(existed),
+    }
 }
 
 /// The key with this name, if it is one setting.

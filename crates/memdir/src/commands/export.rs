@@ -71,19 +71,24 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
     Ok(CommandOutput::new(exported, show).with_notes(notes))
 }
 
-/// Writes a file that must not exist.
+/// Writes a file that must not exist, for commands without `--force`.
 pub(super) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    write(path, text, false).map_err(|failure| match failure {
-        // The callers have no --force.
-        Failure::Usage { message, .. } if message.ends_with(" already exists") => {
-            Failure::Usage { message, hint: "use another file name".into() }
-        }
-        other => other,
-    })
+    write_file(path, text, IfExists::Fail { hint: "use another file name" })
 }
 
-/// Writes a file; replaces an existing one only with `force`.
+/// Writes a file; replaces an existing one only with `--force`.
 pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    let refuse = IfExists::Fail { hint: "use another file name, or add --force to overwrite the file" };
+    write_file(path, text, if force { IfExists::Replace } else { refuse })
+}
+
+/// What to do if the file exists.
+enum IfExists {
+    Replace,
+    Fail { hint: &'static str },
+}
+
+fn write_file(path: &Path, text: &str, if_exists: IfExists) -> Result<(), Failure> {
     let fail = |source| Failure::File { doing: "write", path: path.to_owned(), source };
     // Otherwise the error would name the temporary file beside it.
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()) {
@@ -101,14 +106,13 @@ pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure>
         return Err(Failure::Usage { message: format!("{} is a directory", path.display()), hint });
     }
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;
-    let put = if force { prepared.commit() } else { prepared.commit_new() };
-    put.map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => Failure::Usage {
-            message: format!("{} already exists", path.display()),
-            hint: "use another file name, or add --force to overwrite the file".into(),
-        },
-        _ => fail(e),
-    })
+    match if_exists {
+        IfExists::Replace => prepared.commit().map_err(fail),
+        IfExists::Fail { hint } => prepared.commit_new().map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::Usage { message: format!("{} already exists", path.display()), hint: hint.into() },
+            _ => fail(error),
+        }),
+    }
 }
 
 fn show(exported: &Exported, printer: &mut Printer<'_>) -> io::Result<()> {

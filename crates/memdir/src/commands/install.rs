@@ -15,7 +15,7 @@ use crate::{
     config::{self, Settings},
     exit::{Exit, Failure},
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, MemoryChoice, command::Shell},
-    install::{self, FileOutcome, InstallRequest, Receipts},
+    install::{self, FileOutcome, InstallError, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions, Printer},
     scope::Scope,
 };
@@ -282,13 +282,16 @@ fn install(
     notes: &mut Vec<String>,
 ) -> Result<Vec<FileOutcome>, Failure> {
     let files = edits(args, place, host, settlement)?;
-    if let Some(settlement) = settlement {
-        notes.extend(settlement.import_memories(place)?);
-    }
-    let mut outcomes = install::apply(&request(args, place, host, settlement), &files)?;
-    if let Some(settlement) = settlement {
-        outcomes.extend(if settlement.scope == args.scope { settlement.supersede(place)? } else { settlement.apply(place)? });
-    }
+    let request = request(args, place, host, settlement);
+    let Some(settlement) = settlement else { return Ok(install::apply(&request, &files)?) };
+    let (outcomes, imported) = settlement.import_then(place, |has_imported| {
+        let installed = install::apply(&request, &files);
+        let mut outcomes = installed.map_err(|error| if has_imported { error.after_import() } else { error })?;
+        let settled = if settlement.scope == args.scope { settlement.supersede(place) } else { settlement.apply(place) };
+        outcomes.extend(settled.map_err(InstallError::after_install)?);
+        Ok(outcomes)
+    })?;
+    notes.extend(imported);
     Ok(outcomes)
 }
 

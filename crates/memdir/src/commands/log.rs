@@ -7,7 +7,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Clock as _, DreamSummary, Saved, SystemClock, internal::prompt};
+use memdir_core::{Clock as _, DreamSummary, Error, ReadOnlyCause, Saved, SystemClock, internal::prompt};
 use std::io;
 
 pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
@@ -21,8 +21,19 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
         "" => prompt::log_prefix(memdir.store(), memdir.context()),
         named => named,
     };
-    let saved = memdir.log(prefix, &args.text.join(" "))?;
+    let saved = memdir.log(prefix, &args.text.join(" ")).map_err(log_failure)?;
     Ok(CommandOutput::new(saved, show))
+}
+
+/// The name of a log follows from the day, so no hint is about another name.
+fn log_failure(error: Error) -> Failure {
+    let hint = match &error {
+        Error::ReadOnly { cause: ReadOnlyCause::NotSelected, .. } => {
+            Some("the part that --only selects does not include the log; change --only, or omit it")
+        }
+        _ => None,
+    };
+    Failure::Core { error, hint }
 }
 
 fn show(saved: &Saved, printer: &mut Printer<'_>) -> io::Result<()> {

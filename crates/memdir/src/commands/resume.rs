@@ -7,10 +7,9 @@ use crate::{
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
     scope::Scope,
-    spaces::{self, NOTHING_IMPORTED},
+    spaces,
 };
-use memdir_core::{ChatPlace, ResumeCommand};
-use memdir_core::{Hit, Search};
+use memdir_core::{ChatPlace, Hit, NoChats, ResumeCommand, Search};
 use serde::Serialize;
 use std::{io, process::Command};
 
@@ -106,7 +105,7 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
     } else if !matches.on {
         printer.note(CHATS_ARE_OFF);
     } else if !matches.imported {
-        printer.note(NOTHING_IMPORTED);
+        printer.note(NoChats::NothingImported.why());
     } else if matches.without_command.is_empty() {
         let wider = if matches.of_host { ", or omit --host" } else { "" };
         printer.note(format!("no matching conversations; try other words{wider}"));

@@ -23,7 +23,7 @@ use memdir_core::{
     },
 };
 use serde::Serialize;
-use std::io;
+use std::{borrow::Cow, io};
 
 #[derive(Serialize)]
 struct StatsOutput {
@@ -48,7 +48,7 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
             search: searcher.state(memdir.store())?,
             embedder: searcher.embedder().map(|embedder| embedder.id().to_string()),
             now: memdir.context().clock.now(),
-            why_no_chats: memdir.why_no_chats().map(str::to_owned),
+            why_no_chats: memdir.why_no_chats().map(Cow::into_owned),
             in_dir: space.origin.is_none_or(|(settings, _)| settings.dir.is_some()),
         },
         show,

@@ -1,6 +1,6 @@
 //! `config.toml`: its format, and the errors of invalid files.
 
-use super::{inbox::InboxSetting, keys::KEYS, oauth::OAuthSetting};
+use super::{inbox::InboxSetting, keys::KEYS, oauth::OAuthSetting, ranges};
 use crate::exit::Failure;
 use memdir_core::{
     Access, MemoryPath, Source,
@@ -66,12 +66,19 @@ pub(crate) struct ConfigFile {
 #[serde(default)]
 pub(crate) struct DreamSetting {
     pub(crate) auto: bool,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) hours: i64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) sessions: u64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) minutes: i64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) log_hours: i64,
+    #[serde(deserialize_with = "ranges::count")]
     pub(crate) log_sessions: u64,
+    #[serde(deserialize_with = "ranges::time_limit")]
     pub(crate) model_seconds: u64,
+    #[serde(deserialize_with = "ranges::price")]
     pub(crate) model_cost: f64,
 }
 
@@ -125,7 +132,7 @@ struct RawSearch {
     url: String,
     #[serde(default)]
     model: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "ranges::dimensions")]
     dimensions: usize,
     key_file: Option<Spanned<String>>,
     #[serde(default)]
@@ -169,6 +176,7 @@ struct RawChats {
     projects_off: Vec<Spanned<String>>,
     #[serde(default)]
     folders: Vec<Spanned<String>>,
+    #[serde(default, deserialize_with = "ranges::optional_count")]
     keep_days: Option<i64>,
     keep_bytes: Option<u64>,
 }
@@ -374,7 +382,7 @@ fn mount(file: &FileText<'_>, raw: RawMount, expand: &Expand<'_>) -> Result<Moun
     }
     let name = raw.name.get_ref();
     if !name.is_empty() {
-        MemoryPath::parse(name).map_err(|e| file.fail(raw.name.span().start, &format!("mounts.name: {e}")))?;
+        MemoryPath::parse(name).map_err(|e| file.fail(raw.name.span().start, &format!("invalid mount name {:?}: {}", e.name, e.why)))?;
     }
     Ok(MountSetting {
         name: name.clone(),
@@ -721,7 +729,7 @@ mod tests {
         for (text, start) in [
             ("[[mounts]]\nname = \"a\npath = 1\n", "config.toml:2:"),
             ("[[mounts]]\nname = \"a\"\npath = 1\n", "config.toml:3:8: "),
-            ("[[mounts]]\nname = \"../a\"\npath = \"a\"\n", "config.toml:2:8: mounts.name: "),
+            ("[[mounts]]\nname = \"../a\"\npath = \"a\"\n", "config.toml:2:8: invalid mount name \"../a\": "),
             ("[[mounts]]\nname = \"a\"\npath = \"a\"\naccess = \"rw\"\n", "config.toml:4:10: "),
             ("[[mounts]]\nname = \"a\"\npath = \"a\"\nsource = \"chat\"\n", "config.toml:4:10: "),
             ("[[mounts]]\nname = \"a\"\n", "config.toml:1:1: "),

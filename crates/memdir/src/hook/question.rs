@@ -46,11 +46,11 @@ impl HookCall<'_> {
         self.check(found);
     }
 
-    /// The question about the candidates of this conversation, or `None`: without candidates, if the settings turn it off, in a run
-    /// that may have no person, and if the conversation was asked before.
+    /// The question about the candidates of this conversation, or `None`: without candidates, if the settings turn it off, in a host
+    /// that does not read it, in a run that may have no person, and if the conversation was asked before.
     pub(super) fn ask_about_candidates(&self) -> Option<String> {
         let settings = &self.settings.config.inbox;
-        if !(settings.on && settings.ask) || self.input.agent.is_some() || !self.is_interactive() {
+        if !(settings.on && settings.ask) || !self.host.reads_stop_text() || self.input.agent.is_some() || !self.is_interactive() {
             return None;
         }
         let (conversation, transcript) = (self.conversation_name()?, self.transcript_name());

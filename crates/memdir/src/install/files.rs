@@ -72,8 +72,8 @@ fn is_absent(error: &io::Error) -> bool {
 pub(crate) fn check_writable(path: &Path, target: &Path) -> Result<(), InstallError> {
     let meta = target.metadata().map_err(|e| InstallError::io(path, "read metadata", &e))?;
     if meta.permissions().readonly() {
-        let hint = "make the file writable or, if a program generates it, change the settings of that program; no file was changed".into();
-        return Err(InstallError { path: path.to_owned(), reason: "file is read-only".into(), hint });
+        let hint = "make the file writable or, if a program generates it, change the settings of that program";
+        return Err(InstallError::before(path, "file is read-only", hint));
     }
     Ok(())
 }
@@ -167,7 +167,7 @@ pub(crate) fn write(path: &Path, text: &str, expected: Option<&str>, scope: Inst
     let prepared = disk::prepare(path, Replace { mode, ..Replace::DURABLE }, |file| file.write_all(text.as_bytes())).map_err(fail)?;
     if read(path)?.as_deref() != expected {
         let reason = "changed by another process".to_owned();
-        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again".into() });
+        return Err(InstallError { path: path.to_owned(), reason, hint: "run the command again".into(), unchanged: None });
     }
     prepared.commit().map_err(fail)
 }

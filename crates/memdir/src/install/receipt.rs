@@ -95,10 +95,11 @@ impl Receipts {
             path: path.clone(),
             reason: format!("invalid receipts: {e}"),
             hint: "move the file elsewhere; `memdir uninstall HOST` then removes all entries that it recognizes as memdir's".into(),
+            unchanged: None,
         })?;
         if receipts.version > Self::VERSION {
             let reason = format!("format version {} is newer than this version of memdir supports", receipts.version);
-            return Err(InstallError { path, reason, hint: "update memdir".into() });
+            return Err(InstallError { path, reason, hint: "update memdir".into(), unchanged: None });
         }
         Ok(receipts)
     }
@@ -262,8 +263,8 @@ pub(crate) fn lock(home: &Path) -> Result<FileLock, InstallError> {
     let path = file(home);
     FileLock::for_update(&path, LockWait::COMMAND).map_err(|e| match e.kind() {
         io::ErrorKind::WouldBlock => {
-            let hint = "run the command again; if the file stays locked, look for a suspended memdir process; no file was changed".into();
-            InstallError { path, reason: format!("cannot lock: {e}"), hint }
+            let hint = "run the command again; if the file stays locked, look for a suspended memdir process";
+            InstallError::before(&path, format!("cannot lock: {e}"), hint)
         }
         _ => InstallError::io(&path, "lock", &e),
     })

@@ -9,7 +9,7 @@ use crate::{
     namespace_indexes,
 };
 use memdir_core::{
-    Error, IndexPool,
+    DatabaseCause, Error, IndexPool, UnavailableCause,
     internal::{search::indexing::IndexProgress, tools},
 };
 use memdir_postgres::{Database, DatabaseSettings};
@@ -92,18 +92,14 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
 
 /// Says what helps if the database cannot be used.
 pub(crate) fn database_failure(error: Error) -> Failure {
-    let Error::Unavailable { why, .. } = &error else { return error.into() };
-    // Some reasons already name the step.
-    let names_step = ["memdir admin ", "upgrade memdir", "--connections", "--database-ca"].iter().any(|step| why.contains(step));
-    let state = why.rsplit_once("(SQLSTATE ").map(|(_, state)| state);
-    let hint = match state {
-        _ if names_step => "",
-        None => "check DATABASE_URL or --database, and make sure that PostgreSQL is running",
-        // PostgreSQL has answered: the password, the database or a privilege is wrong.
-        Some(state) if ["28", "3D", "42501"].iter().any(|class| state.starts_with(class)) => {
-            "check DATABASE_URL or --database, and the privileges of the database role"
+    let Error::Unavailable { cause, .. } = &error else { return error.into() };
+    let hint = match cause {
+        UnavailableCause::Explained => "",
+        UnavailableCause::Database(DatabaseCause::Unreachable) | UnavailableCause::Other => {
+            "check DATABASE_URL or --database, and make sure that PostgreSQL is running"
         }
-        Some(_) => "see the log of PostgreSQL for details",
+        UnavailableCause::Database(DatabaseCause::Refused) => "check DATABASE_URL or --database, and the privileges of the database role",
+        UnavailableCause::Database(DatabaseCause::Failed) => "see the log of PostgreSQL for details",
     };
     Failure::Core { error, hint: Some(hint) }
 }

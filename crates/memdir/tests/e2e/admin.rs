@@ -247,3 +247,18 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn the_hint_of_an_unusable_database_depends_on_its_cause() {
+    let home = Home::new();
+    let hint = |url: &str| {
+        let args = ["admin", "tenant", "list"];
+        let printed = home.tell(&args, home.bare(&args).env("DATABASE_URL", url).output().unwrap());
+        printed.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap_or(&printed).to_owned()
+    };
+    let unreachable = "check DATABASE_URL or --database, and make sure that PostgreSQL is running";
+    assert_eq!(hint("postgres://ada@127.0.0.1:1/x"), unreachable);
+    let Some(team) = TeamDatabase::empty() else { return };
+    let refused = "check DATABASE_URL or --database, and the privileges of the database role";
+    assert_eq!(hint(&regex::Regex::new(r"dbname=\S+").unwrap().replace(&team.url, "dbname=nosuch")), refused);
+}

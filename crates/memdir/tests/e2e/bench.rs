@@ -116,3 +116,28 @@ fn a_server_is_measured_beside_the_library() {
     assert!(rows.iter().all(|row| compared(row) == (row["target"] == "server")), "{printed:#}");
     assert_eq!(files_below(&home.path("home")).iter().filter(|name| name.contains("topic-") || name.contains("bench/")).count(), 0);
 }
+
+#[test]
+fn the_hint_of_a_failed_request_depends_on_the_answer() {
+    let home = Home::new();
+    let bench = |status: &'static str| {
+        let url = crate::web::answer_once(status, "application/problem+json", r#"{ "detail": "no" }"#.to_owned());
+        home.run_bare(&["bench", "serve", "--files", "10", "--requests", "12", "--server", &url]).replace(&url, "[URL]")
+    };
+    assert_snapshot!([bench("503 Service Unavailable"), bench("429 Too Many Requests"), bench("401 Unauthorized")].join("\n"), @"
+    -- stderr
+    error: PUT [URL]/v1/memories/topic-00/note-00000: 503 Service Unavailable: no
+    hint: try again later, or check that the server is running
+    -- exit 3
+
+    -- stderr
+    error: PUT [URL]/v1/memories/topic-00/note-00000: 429 Too Many Requests: no
+    hint: try again later, or check that the server is running
+    -- exit 3
+
+    -- stderr
+    error: PUT [URL]/v1/memories/topic-00/note-00000: 401 Unauthorized: no
+    hint: check --server and --token-file
+    -- exit 3
+    ");
+}

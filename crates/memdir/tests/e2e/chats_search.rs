@@ -311,3 +311,31 @@ fn a_host_whose_transcripts_have_no_messages_is_reported() {
     }
     assert_eq!(sync()["empty_hosts"], json!([{ "host": "gemini", "sessions": 3 }]));
 }
+
+/// No sync adds conversations to a memory that does not include them, and a statistic is not a search.
+#[test]
+fn a_memory_without_conversations_names_no_command() {
+    let home = on();
+    let mut talk = Talk::over(home.bare(&["--only", "user", "mcp"]));
+    talk.hello(REVISION);
+    let mut call = |tool: &str, arguments: serde_json::Value| {
+        talk.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
+    };
+    let found = call("memory_search", json!({ "query": "hashes twice", "source": "chat" }))["structuredContent"].clone();
+    assert_eq!(found["warning"], "past conversations were not searched, because --only selects a memory without them");
+    assert_eq!(found["action"], serde_json::Value::Null);
+    let stats = call("memory_stats", json!({}))["content"][0]["text"].clone();
+    assert!(stats.as_str().unwrap().ends_with("\nchat: --only selects a memory without past conversations"), "{stats}");
+    talk.end();
+}
+
+/// A model reads the note too, and has no command line.
+#[test]
+fn conversations_that_cannot_be_read_name_the_user() {
+    let home = on();
+    let database = home.path(".local/share/opencode/opencode.db");
+    fs::create_dir_all(database.parent().unwrap()).unwrap();
+    fs::write(&database, "not a database ".repeat(100)).unwrap();
+    let printed = home.run_bare(&["search", "hashes twice"]);
+    assert!(printed.contains("note: some conversations cannot be read; the user can see why with: memdir chats sync\n"), "{printed}");
+}

@@ -129,6 +129,46 @@ fn a_wrong_range_is_a_usage_error() {
     assert!(run_in(&home, "shop", &["check", "--format", "markdown"]).contains("-- exit 2"));
 }
 
+/// git fails with one status for every cause.
+#[test]
+fn the_hint_of_a_failed_diff_depends_on_its_cause() {
+    let home = shop();
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "nosuch..HEAD"]), @"
+    -- stderr
+    error: --diff nosuch..HEAD: bad revision 'nosuch..HEAD'
+    hint: use commits that exist in this clone, for example: memdir check --diff origin/main..HEAD
+    -- exit 2
+    ");
+    let tree = std::process::Command::new("git").args(["rev-parse", "base^{tree}"]).current_dir(home.path("shop")).output().unwrap();
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    change(&home);
+    fs::remove_file(home.path("shop/.git/objects").join(&tree[..2]).join(tree[2..].trim())).unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD"]).replace(tree.trim(), "[TREE]"), @"
+    -- stderr
+    error: --diff base..HEAD: unable to read tree [TREE]
+    hint: see the whole error with: git -C [HOME]/shop diff base..HEAD
+    -- exit 3
+    ");
+    fs::write(home.path("shop/.git/config"), "[core\n").unwrap();
+    assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD"]), @"
+    -- stderr
+    error: --diff base..HEAD: bad config line 1 in file .git/config
+    hint: make git work in this repository; test it with: git -C [HOME]/shop status
+    -- exit 3
+    ");
+}
+
+/// Where there is no repository, nothing is missing in its history.
+#[test]
+fn an_anchored_source_without_a_repository_names_the_cause() {
+    let home = Home::new();
+    home.put("pool.md", "---\nsources: [src/db.rs@ae59ba4541:2-4]\n---\n\nThe pool has five connections.\n");
+    assert_snapshot!(home.run(&["verify", "pool"]), @"
+    source   src/db.rs@ae59ba4541:2-4: cannot be checked, because no git history is available here
+    verified pool
+    ");
+}
+
 #[test]
 fn verify_follows_anchored_lines_through_commits() {
     let home = shop();

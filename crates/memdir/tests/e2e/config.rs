@@ -817,6 +817,23 @@ fn an_invalid_key_or_value_changes_nothing() {
     hint: chats.keep_days takes: number
     -- exit 2
     "#);
+    for (key, value) in [
+        ("dream.hours", "-1"),
+        ("dream.hours", "9223372036854775807"),
+        ("dream.sessions", "-1"),
+        ("dream.minutes", "-1"),
+        ("dream.log_hours", "-1"),
+        ("dream.log_sessions", "100001"),
+        ("dream.model_seconds", "0"),
+        ("dream.model_cost", "-0.5"),
+        ("chats.keep_days", "-1"),
+        ("search.dimensions", "0"),
+    ] {
+        let printed = home.run(&["config", "set", key, value]);
+        let message = format!("error: invalid value for {key}: {value} is not in the range ");
+        assert!(printed.contains(&message) && printed.ends_with("-- exit 2\n"), "{printed}");
+    }
+    assert!(home.run(&["config", "set", "chats.keep_bytes", "-1"]).contains("invalid value for chats.keep_bytes: "));
     assert_snapshot!(home.run(&["config", "set", "team", "yes"]), @r#"
     -- stderr
     error: invalid value for team: "yes"
@@ -935,4 +952,22 @@ fn twenty_processes_set_twenty_keys() {
     let text = fs::read_to_string(home.path("home/config.toml")).unwrap();
     assert!(text.starts_with("# mine\n") || text.contains("\n# mine\n"), "{text}");
     assert_eq!(keys.iter().filter(|key| text.contains(&format!("{} = ", key.rsplit('.').next().unwrap()))).count(), 5, "{text}");
+}
+
+#[test]
+fn a_setting_that_another_one_requires_is_not_removed() {
+    let home = Home::new();
+    let endpoint = "[search]\nembedder = \"ollama\"\nurl = \"http://localhost:11434\"\nmodel = \"m\"\ndimensions = 8\n";
+    home.configure(endpoint);
+    assert_snapshot!(home.run(&["config", "unset", "search.url"]), @"
+    -- stderr
+    error: cannot remove search.url: this embedder requires search.url, search.model and search.dimensions
+    hint: remove it and the settings that require it with: memdir config edit
+    -- exit 2
+    ");
+    assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), endpoint);
+    // A file that is invalid is repaired key by key.
+    home.configure("team = 1\n[dream]\nhours = -1\n");
+    assert_snapshot!(home.run(&["config", "unset", "dream.hours"]), @"removed dream.hours from [HOME]/home/config.toml");
+    assert_snapshot!(home.run(&["config", "unset", "team"]), @"removed team from [HOME]/home/config.toml");
 }

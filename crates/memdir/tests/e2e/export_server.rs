@@ -4,8 +4,9 @@ use crate::{
     chats,
     home::Home,
     mcp_callers::{call_text, token},
-    web::Web,
+    web::{Web, answer_once},
 };
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -154,4 +155,30 @@ fn a_wrong_token_a_missing_server_and_a_missing_mount_are_errors() {
     let gone = team.laptop.run_bare(&["export", "--to-server", &url]);
     let hint = "; 0 memories were copied\nhint: check the URL and that the server is running, then run the command again; ";
     assert!(gone.contains("error: the server is not available: ") && gone.contains(hint) && gone.ends_with("-- exit 3\n"), "{gone}");
+}
+
+/// A proxy answers with a page of its own, which is not the reason of a memdir server.
+#[test]
+fn the_page_of_a_proxy_is_cut_and_named() {
+    let home = Home::new();
+    fs::write(home.path("token"), "mdt_0123456789abcdef").unwrap();
+    write(&home, "a", "A");
+    let page = format!("<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>{}</body>\r\n</html>", "padding ".repeat(500));
+    let export = |media_type: &'static str, body: String| {
+        let url = answer_once("502 Bad Gateway", media_type, body);
+        let file = home.path("token").display().to_string();
+        home.run_bare(&["export", "--to-server", &url, "--token-file", &file]).replace(&url, "[URL]")
+    };
+    assert_snapshot!(export("text/html; charset=utf-8", page), @"
+    -- stderr
+    error: the server is not available: the answer is a web page and not one of memdir: <html> <head><title>502 Bad Gateway</title></head> <body>padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding paddin… (status 502); 0 memories were copied
+    hint: run the command again; it copies only the missing memories
+    -- exit 3
+    ");
+    assert_snapshot!(export("application/problem+json", json!({ "detail": "the database is not available" }).to_string()), @"
+    -- stderr
+    error: the server is not available: the database is not available (status 502); 0 memories were copied
+    hint: run the command again; it copies only the missing memories
+    -- exit 3
+    ");
 }

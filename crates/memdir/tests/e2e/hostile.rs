@@ -213,7 +213,8 @@ fn a_write_does_not_create_a_team_memory() {
     let home = Home::new();
     assert_snapshot!(home.run(&["write", "team/a", "x"]), @r#"
     -- stderr
-    error: cannot write "team/a": no team memory yet; create it with: mkdir [HOME]/memory/team
+    error: cannot write "team/a": no team memory yet
+    hint: create it with: mkdir [HOME]/memory/team
     -- exit 3
     "#);
     fs::create_dir_all(home.memory("team")).unwrap();

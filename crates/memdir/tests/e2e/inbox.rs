@@ -288,18 +288,13 @@ fn hooks_remind_is_read_and_says_what_replaced_it() {
     assert!(home.run_bare(&["where"]).contains("hooks.remind no longer has any effect: inbox.ask replaces it"));
 }
 
-/// Every host with a stop hook, in its own format. Hosts without a mark are interactive after the second message.
+/// Every host whose stop hook reaches the model, in its own format. Hosts without a mark are interactive after the second message.
 #[test]
 fn every_host_is_asked_in_its_own_format() {
     let mut shown = String::new();
-    for (host, reader) in [
-        ("claude-code", "claude-code"),
-        ("codex", "codex"),
-        ("gemini", "gemini"),
-        ("opencode", "opencode"),
-        ("copilot-cli", "copilot-cli"),
-        ("cursor", "cursor"),
-    ] {
+    for (host, reader) in
+        [("claude-code", "claude-code"), ("codex", "codex"), ("gemini", "gemini"), ("copilot-cli", "copilot-cli"), ("cursor", "cursor")]
+    {
         let home = Home::new();
         let conversation = format!("{reader}/s");
         plant(&home, &Planted { conversation: &conversation, ..REMEMBERED });
@@ -325,10 +320,22 @@ fn every_host_is_asked_in_its_own_format() {
     claude-code: decision reason "block"
     codex: decision reason "block"
     gemini: decision reason "block"
-    opencode: context null
     copilot-cli: decision reason "block"
     cursor: followup_message null
     "#);
+}
+
+/// opencode ignores the output at the end of a turn, so a question would be lost and the conversation still be recorded as asked.
+#[test]
+fn a_host_that_does_not_read_the_question_is_not_asked() {
+    let home = Home::new();
+    plant(&home, &Planted { conversation: "opencode/s", ..REMEMBERED });
+    for prompt in ["one", "two"] {
+        let message = json!({ "session_id": "s", "cwd": home.path("work"), "prompt": prompt });
+        feed(&mut home.bare(&["hook", "opencode", "prompt"]), message.to_string().as_bytes());
+    }
+    assert_eq!(asked(&home, "opencode", &stop(&home, "s"), &[]), "");
+    assert!(!home.path("home/inbox/asked").exists());
 }
 
 #[test]

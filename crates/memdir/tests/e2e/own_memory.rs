@@ -531,3 +531,25 @@ fn beside_another_memory_the_agent_reads_which_one_to_save_to() {
     let text = session(&home, "session-start", Some("1"));
     assert!(text.starts_with("# Memory\n") && !text.contains("auto memory"), "{text}");
 }
+
+/// The import precedes the host's files, so that a failure of these loses nothing; it must not lose the way back either.
+#[test]
+fn a_failure_after_the_import_says_how_to_undo_it() {
+    let home = machine();
+    put(&home, ".claude.json", "{ \"mcpServers\": ");
+    let before = files(&home);
+    assert_snapshot!(run(&home, &["install", "claude-code", "--auto-memory", "replace"]), @"
+    -- stderr
+    error: [HOME]/.claude.json: line 1, column 17: expected value after colon in object property
+    hint: fix the file, then run the command again; no file of the host was changed; imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
+    -- exit 3
+    ");
+    assert_eq!((files(&home), list(&home).as_str()), (before, "deploy\ntabs\n"));
+    // Nothing is imported twice.
+    assert_snapshot!(run(&home, &["install", "claude-code", "--auto-memory", "replace"]), @"
+    -- stderr
+    error: [HOME]/.claude.json: line 1, column 17: expected value after colon in object property
+    hint: fix the file, then run the command again; no file was changed
+    -- exit 3
+    ");
+}

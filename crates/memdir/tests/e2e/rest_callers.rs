@@ -5,10 +5,11 @@ use crate::{
     mcp_callers::token,
     rest::Api,
     team_server::{TENANT, TeamDatabase},
-    web::Web,
+    web::{HttpClient, Web},
 };
 use memdir_postgres::MemberRole;
 use serde_json::{Value, json};
+use std::fs;
 
 /// Requests of every route about the memory `user/private` of another person, with a text that only that person knows.
 fn every_route(version: &str, change: &str) -> Vec<(&'static str, String, Option<Value>)> {
@@ -176,4 +177,17 @@ fn headers_narrow_the_space_and_options_the_routes() {
         let reply = api.send("GET", "/v1/memories", &headers, None);
         assert_eq!((reply.status, reply.header("content-type")), (status, Some("application/problem+json")), "{headers:?}");
     }
+}
+
+/// No other name would be writable.
+#[test]
+fn a_space_that_is_read_only_has_no_hint_about_names() {
+    let home = Home::new();
+    let dir = home.memory("");
+    fs::create_dir_all(&dir).unwrap();
+    home.configure(&format!("[[mounts]]\nname = \"\"\npath = {:?}\naccess = \"read-only\"\n", dir.display().to_string()));
+    let web = Web::start(&home, &[]);
+    let reply = HttpClient::connect(web.address).request("POST", "/v1/undo", &[("content-type", "application/json")], b"{}");
+    let problem: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((reply.status, problem["hint"].as_str()), (403, Some("Nothing was changed; ask an administrator for access.")), "{problem}");
 }

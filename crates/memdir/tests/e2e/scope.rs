@@ -1,7 +1,11 @@
 //! Scopes: projects, worktrees, teams, agents, switches, and the settings of a repository.
 
-use crate::home::{Home, files_below};
+use crate::{
+    home::{Home, files_below},
+    talk::Talk,
+};
 use insta::assert_snapshot;
+use serde_json::json;
 use std::{fs, process::Command};
 
 /// Runs git in a directory of the machine.
@@ -483,7 +487,8 @@ fn a_team_without_a_memory_is_an_error() {
     repository(&home, "shop");
     assert_snapshot!(run_in(&home, "shop", &["write", "team/rule", "Ours."]), @r#"
     -- stderr
-    error: cannot write "team/rule": no team memory yet; create it with: memdir init --team
+    error: cannot write "team/rule": no team memory yet
+    hint: create it with: memdir init --team
     -- exit 3
     "#);
     let old = home.path("home/projects").join(id_in(&home, "shop")).join("team");
@@ -583,7 +588,8 @@ fn a_space_without_the_projects_memory_has_its_prompt_and_its_entrypoint() {
     ");
     assert_snapshot!(home.run(&["prompt", "team"]), @"
     -- stderr
-    error: invalid mode: this space has no team memory; create one with: memdir init --team
+    error: this space has no team memory
+    hint: create it with: memdir init --team
     -- exit 2
     ");
 }
@@ -617,7 +623,8 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
     "#);
     assert_snapshot!(prompt("team", &[]), @"
     -- stderr
-    error: invalid prefix: team: no team memory yet; create it with: memdir init --team
+    error: no team memory yet
+    hint: create it with: memdir init --team
     -- exit 2
     ");
     assert_snapshot!(prompt("notes", &["log"]), @"
@@ -717,4 +724,35 @@ fn a_mistyped_directory_is_an_error_and_creates_nothing() {
     // A directory of the environment is created by the first write.
     let output = home.bare(&["write", "a", "x"]).env("MEMDIR_DIR", home.path("later")).output().unwrap();
     assert!(output.status.success() && home.path("later/a.md").exists());
+}
+
+/// A command is for a person: a model reads the reason, and asks the user.
+#[test]
+fn a_model_is_told_no_command_for_a_team_memory() {
+    let home = Home::new();
+    let mut talk = Talk::over(home.command(&["mcp"]));
+    talk.hello("2025-06-18");
+    let call = json!({ "name": "memory_write", "arguments": { "path": "team/a", "content": "x" } });
+    let result = talk.ask("tools/call", call)["result"].clone();
+    assert_eq!(
+        result["content"][0]["text"],
+        "cannot write \"team/a\": no team memory yet. Use another name, or ask the user to create the team memory."
+    );
+    talk.end();
+}
+
+#[test]
+fn a_log_outside_the_selected_part_has_no_other_name() {
+    let home = Home::new();
+    home.ok(&["write", "notes/a", "x"]);
+    let logged = home.run(&["--only", "notes", "log", "X"]);
+    let (first, hint) = logged.split_once("\nhint: ").unwrap();
+    assert!(first.contains("cannot write \"logs/"), "{logged}");
+    assert_eq!(hint, "the part that --only selects does not include the log; change --only, or omit it\n-- exit 3\n");
+    assert_snapshot!(home.run(&["--only", "notes", "write", "other", "X"]), @r#"
+    -- stderr
+    error: cannot write "other": access is restricted to other names
+    hint: use a name in the selected part of the memory, or change --only
+    -- exit 3
+    "#);
 }

@@ -245,3 +245,22 @@ impl HttpClient {
         self.post(&headers, &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
     }
 }
+
+/// Answers one request with a body of this media type, and returns the URL.
+pub(crate) fn answer_once(status: &'static str, media_type: &'static str, body: String) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = BufReader::new(stream.try_clone().unwrap());
+        let (mut line, mut length) = (String::new(), 0);
+        while request.read_line(&mut line).unwrap() > 2 {
+            length = line.to_lowercase().strip_prefix("content-length:").map_or(length, |length| length.trim().parse().unwrap());
+            line.clear();
+        }
+        request.read_exact(&mut vec![0; length]).unwrap();
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\nConnection: close", body.len());
+        write!(stream, "{head}\r\n\r\n{body}").unwrap();
+    });
+    url
+}

@@ -62,7 +62,7 @@ pub struct DreamState {
     pub last_plan: Option<Timestamp>,
     /// The number of its operations.
     pub last_operations: usize,
-    /// When a session end last looked whether a plan is due.
+    /// When a session end last found that a plan is due, and tried to make one.
     pub last_look: Option<Timestamp>,
     /// Sessions that ended since the last plan. They are counted only while automatic plans are on.
     pub sessions: u64,

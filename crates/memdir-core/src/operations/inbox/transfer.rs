@@ -77,6 +77,6 @@ fn free_path(entry: &InboxEntry, from: &str, into: &str, names: &mut HashSet<Str
 
 fn inbox_at<'s>(store: &'s dyn Store, prefix: &str) -> Result<&'s MountInfo> {
     let is_wanted = |mount: &&MountInfo| mount.source == Source::Inbox && mount.prefix == prefix;
-    let none = || Error::Unavailable { what: format!("inbox {prefix:?}"), why: "it is not part of this space".into() };
+    let none = || Error::unavailable(format!("inbox {prefix:?}"), "it is not part of this space");
     store.mounts().iter().find(is_wanted).ok_or_else(none)
 }

@@ -54,8 +54,11 @@ pub enum AnchorFate {
     },
     /// The file no longer exists.
     Gone,
-    /// It cannot be looked up: no repository, or the content is not in it.
+    /// It cannot be looked up: its content is not in the repository.
     Unknown,
+    /// It cannot be looked up: the project has no repository, or git is not used here.
+    #[serde(rename = "unknown")]
+    NoHistory,
 }
 
 impl AnchorState {
@@ -76,6 +79,7 @@ impl AnchorState {
             AnchorFate::Changed { commits, .. } => format!("{source}: changed {commits} times since this version"),
             AnchorFate::Gone => format!("{source}: the file no longer exists"),
             AnchorFate::Unknown => format!("{source}: cannot be checked, because it is not in the project's git history"),
+            AnchorFate::NoHistory => format!("{source}: cannot be checked, because no git history is available here"),
         }
     }
 }
@@ -84,8 +88,12 @@ impl AnchorState {
 pub(super) fn anchor_states(validity: &Validity, history: Option<&dyn FileHistory>) -> Vec<AnchorState> {
     let state = |(path, blob, lines): (&str, &str, Option<(u64, u64)>)| {
         let source = SourceRef::File { path: path.to_owned(), blob: Some(blob.to_owned()), lines }.to_string();
-        let versions = history.and_then(|history| history.versions_since(path, blob));
-        AnchorState { source, fate: versions.map_or(AnchorFate::Unknown, |versions| fate(&versions, lines)) }
+        let fate = match history.map(|history| history.versions_since(path, blob)) {
+            None => AnchorFate::NoHistory,
+            Some(None) => AnchorFate::Unknown,
+            Some(Some(versions)) => fate(&versions, lines),
+        };
+        AnchorState { source, fate }
     };
     validity.anchors().take(limits::VALIDITY_ITEMS).map(state).collect()
 }
@@ -100,7 +108,7 @@ pub(super) fn with_current_anchors(text: &str, anchors: &[AnchorState], history:
         let SourceRef::File { path, blob: Some(blob), lines } = SourceRef::parse(&anchor.source) else { continue };
         let now = match &anchor.fate {
             AnchorFate::Unchanged { lines } | AnchorFate::Changed { lines, .. } => lines,
-            AnchorFate::Gone | AnchorFate::Unknown => continue,
+            AnchorFate::Gone | AnchorFate::Unknown | AnchorFate::NoHistory => continue,
         };
         if lines.is_some() && now.is_none() {
             continue;

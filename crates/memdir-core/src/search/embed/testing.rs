@@ -76,7 +76,7 @@ impl Embedder for RamEmbedder {
     fn embed(&self, _role: EmbedRole, texts: &[&str]) -> Result<Vec<Vector>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(texts.iter().map(|t| (*t).to_owned()));
         if self.failing.load(Ordering::SeqCst) {
-            return Err(Error::Unavailable { what: self.id.to_string(), why: "set to fail".into() });
+            return Err(Error::unavailable(self.id.to_string(), "set to fail"));
         }
         Ok(texts.iter().map(|t| self.vector(t)).collect())
     }

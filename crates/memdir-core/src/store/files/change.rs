@@ -188,8 +188,8 @@ impl<'a> Locked<'a> {
             let spot = self.store.spot(&edit.path)?;
             self.store.mounts[spot.mount].check_writable(&spot.rel)?;
             if !self.mounts.contains(&spot.mount) {
-                let why = "internal error: its mount is not locked for this change".into();
-                return Err(Error::Unavailable { what: edit.path.to_string(), why }.into());
+                let why = "internal error: its mount is not locked for this change";
+                return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);
             let limit = self.store.infos[spot.mount].file_bytes;
@@ -338,8 +338,7 @@ impl<'a> Locked<'a> {
 }
 
 fn replaced(root: &Path) -> Error {
-    let why = "the directory was replaced during the change; try again".into();
-    Error::Unavailable { what: root.display().to_string(), why }
+    Error::explained_unavailable(root.display().to_string(), "the directory was replaced during the change; try again")
 }
 
 /// Removes the directories above a file that does not exist, as far as they are empty.

@@ -299,9 +299,7 @@ impl FileStore {
 
     /// Makes one change of its parts.
     fn to_change(&self, parts: &[HistoryItem]) -> Result<Change> {
-        let first = parts
-            .first()
-            .ok_or_else(|| Error::Unavailable { what: "the journal".into(), why: "the record of a change is missing".into() })?;
+        let first = parts.first().ok_or_else(|| Error::unavailable("the journal", "the record of a change is missing"))?;
         let record = &first.placed.record;
         let mut files: Vec<FileChange> = Vec::new();
         let mut hides_a_memory = false;
@@ -322,7 +320,11 @@ impl FileStore {
         let has_part = |root: &Path| parts.iter().any(|item| self.mounts[item.mount].root.path() == root);
         Ok(Change {
             id: ChangeId(record.id.clone()),
-            at: Timestamp::from_millisecond(record.at).map_err(|e| Error::Corrupt { what: "the journal".into(), why: e.to_string() })?,
+            at: Timestamp::from_millisecond(record.at).map_err(|e| Error::Corrupt {
+                names_step: false,
+                what: "the journal".into(),
+                why: e.to_string(),
+            })?,
             actor: record.by.clone(),
             verb: record.verb,
             undoes: record.undoes.clone().map(ChangeId),

@@ -276,7 +276,7 @@ impl Journal {
                 None if write => return self.set_aside(),
                 None => {
                     let why = "its beginning cannot be read; set it aside with: memdir doctor --fix".into();
-                    return Err(Error::Corrupt { what: path.display().to_string(), why });
+                    return Err(Error::Corrupt { what: path.display().to_string(), why, names_step: true });
                 }
             }
         }
@@ -416,10 +416,10 @@ impl Journal {
 
     fn explain(&self, error: Error) -> Error {
         match error {
-            Error::Io { source, .. } => Error::Unavailable {
-                what: format!("cannot write the journal in {:?}", self.dir),
-                why: format!("{source}; to move the journal, set `journal = \"PATH\"` for this mount"),
-            },
+            Error::Io { source, .. } => Error::explained_unavailable(
+                format!("cannot write the journal in {:?}", self.dir),
+                format!("{source}; to move the journal, set `journal = \"PATH\"` for this mount"),
+            ),
             other => other,
         }
     }
@@ -459,7 +459,7 @@ pub(crate) fn new_id() -> Result<String> {
 }
 
 fn not_open() -> Error {
-    Error::Unavailable { what: "the journal".into(), why: "it is not open".into() }
+    Error::unavailable("the journal", "it is not open")
 }
 
 fn create(dir: &Path, path: &Path) -> Result<()> {

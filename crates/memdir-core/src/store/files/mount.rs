@@ -2,10 +2,28 @@
 
 use super::contain::Links;
 use crate::{
-    base::limits,
+    base::{error::ReadOnlyCause, limits},
     store::{Access, EntrypointMode, MountInfo, Source, mounts::Prefixed},
 };
 use std::path::{Path, PathBuf};
+
+/// A folder of a mount in which no file may be created.
+#[derive(Debug, Clone)]
+pub struct ClosedFolder {
+    /// Its name, relative to the mount.
+    pub folder: String,
+    /// The reason.
+    pub why: String,
+    /// Which kind of reason.
+    pub cause: ReadOnlyCause,
+}
+
+impl ClosedFolder {
+    /// Closes a folder.
+    pub fn new(folder: &str, why: &str, cause: ReadOnlyCause) -> Self {
+        ClosedFolder { folder: folder.to_owned(), why: why.to_owned(), cause }
+    }
+}
 
 /// The configuration of a mount. Paths are absolute; the caller has expanded them.
 #[derive(Debug, Clone)]
@@ -42,8 +60,8 @@ pub struct Mount {
     pub journal: PathBuf,
     /// The size of the journal, in bytes, beyond which the oldest changes are dropped.
     pub journal_bytes: u64,
-    /// Folders in which no file may be created, each with the reason. Existing files stay readable and can be removed.
-    pub closed: Vec<(String, String)>,
+    /// Folders in which no file may be created. Existing files stay readable and can be removed.
+    pub closed: Vec<ClosedFolder>,
     /// The directory whose lock is used instead of the root's: a configured mount that contains the root.
     pub lock: Option<PathBuf>,
     /// Whether the directory is created by the first write and not by opening, so that reading creates nothing.

@@ -60,7 +60,7 @@ impl Mounted {
 
     /// Fails if its directory does not exist and cannot be created, or cannot be opened. Returns whether it was created.
     pub(crate) fn make(&self) -> Result<bool> {
-        let unavailable = |why| Error::Unavailable { what: self.root.path().display().to_string(), why };
+        let unavailable = |why: String| Error::unavailable(self.root.path().display().to_string(), why);
         if self.late && self.info.access == Access::ReadWrite {
             let existed = self.root.path().is_dir();
             make_root(self.info.access, self.shared, self.root.path()).map_or(Ok(()), |why| Err(unavailable(why)))?;

@@ -114,10 +114,10 @@ impl PartState {
     /// Describes an error without the directory, if the mount may not be in this space.
     fn explain(&self, error: Error) -> Error {
         match (&self.journal, error) {
-            (PartJournal::Opened(_), Error::Io { source, .. }) => Error::Unavailable {
-                what: "cannot finish an interrupted change to several memory directories".into(),
-                why: format!("cannot write to another directory of that change ({source}); make it writable, then try again"),
-            },
+            (PartJournal::Opened(_), Error::Io { source, .. }) => Error::explained_unavailable(
+                "cannot finish an interrupted change to several memory directories",
+                format!("cannot write to another directory of that change ({source}); make it writable, then try again"),
+            ),
             (_, error) => error,
         }
     }
@@ -192,8 +192,7 @@ impl FileStore {
             if let Some(placed) = part.unsettled().cloned() {
                 self.find_displaced(part, &placed)?;
                 if settler == Settler::Reader && !part.displaced.is_empty() {
-                    let what = "a change was interrupted".into();
-                    return Err(Error::Unavailable { what, why: "the next command that writes will repair it".into() });
+                    return Err(Error::unavailable("a change was interrupted", "the next command that writes will repair it"));
                 }
                 // Files of these names are written again below.
                 sweep(&part.root, &placed, &["-back", "-undo"], settler)?;
@@ -444,10 +443,10 @@ fn lookup(journal: &Journal, id: &str, part: &ChangePart) -> Result<Lookup> {
 
 /// The error for a journal that cannot be read. It does not name the journal, which may be that of a mount outside this space.
 fn unreadable(source: &std::io::Error) -> Error {
-    Error::Unavailable {
-        what: "cannot finish an interrupted change to several memory directories".into(),
-        why: format!("cannot read the journal of another directory of that change ({source}); make it readable, then try again"),
-    }
+    Error::explained_unavailable(
+        "cannot finish an interrupted change to several memory directories",
+        format!("cannot read the journal of another directory of that change ({source}); make it readable, then try again"),
+    )
 }
 
 /// Opens a part of a change that is not in this space, or not locked. Never waits: a mount that another process uses is settled by

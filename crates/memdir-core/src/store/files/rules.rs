@@ -1,6 +1,6 @@
 //! Which names of a mount are visible and which are writable: patterns, globs, closed folders. The same rules for every store.
 
-use super::mount::Mount;
+use super::mount::{ClosedFolder, Mount};
 use crate::{
     base::{
         error::{Error, ReadOnlyCause, Result},
@@ -21,7 +21,7 @@ pub struct MountRules {
     /// The patterns of another system's settings.
     foreign_read_only: Patterns,
     foreign_ignored: Patterns,
-    closed: Vec<(String, String)>,
+    closed: Vec<ClosedFolder>,
     /// The mount's globs, which match names with `inside`, and those of the narrowed space.
     only: [Option<GlobSet>; 2],
     /// The path of the root inside the mount whose globs these are, with a slash; or empty.
@@ -125,24 +125,24 @@ impl MountRules {
                 cause: ReadOnlyCause::Pattern,
             });
         }
-        let closed = self.closed.iter().find(|(folder, _)| rel.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')));
-        if let Some((_, why)) = closed
+        let closed = self.closed.iter().find(|closed| rel.strip_prefix(closed.folder.as_str()).is_some_and(|rest| rest.starts_with('/')));
+        if let Some(ClosedFolder { why, cause, .. }) = closed
             && !exists()?
         {
-            return Err(Error::read_only(shown(), why));
+            return Err(Error::ReadOnly { path: shown(), why: why.clone(), cause: cause.clone() });
         }
         if self.hides(rel) {
             let [_, part] = &self.only;
-            let why = match part {
-                _ if self.is_ignored(name) => "the name is excluded by an `ignored` pattern",
+            let (why, cause) = match part {
+                _ if self.is_ignored(name) => ("the name is excluded by an `ignored` pattern", ReadOnlyCause::Name),
                 // `--only` of the command or the server, or a header of the session, narrowed the space.
-                Some(part) if !part.is_match(rel) => "access is restricted to other names",
-                _ => "the name is excluded by the mount's `only` setting",
+                Some(part) if !part.is_match(rel) => ("access is restricted to other names", ReadOnlyCause::NotSelected),
+                _ => ("the name is excluded by the mount's `only` setting", ReadOnlyCause::Name),
             };
-            return Err(Error::read_only(shown(), why));
+            return Err(Error::ReadOnly { path: shown(), why: why.into(), cause });
         }
         if !self.hidden && rel.rsplit_once('/').is_some_and(|(dirs, _)| dirs.split('/').any(|dir| dir.starts_with('.'))) {
-            return Err(Error::bad_path(
+            return Err(Error::explained_path(
                 shown(),
                 "it is in a hidden directory, which is never listed; use a directory name without a leading dot",
             ));

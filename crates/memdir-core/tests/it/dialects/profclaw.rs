@@ -1,5 +1,5 @@
 use crate::support::{self, Desk, nothing};
-use memdir_core::internal::tools::Level;
+use memdir_core::{NoChats, internal::tools::Level};
 use serde_json::{Value, json};
 
 fn desk(files: &[(&str, &str)]) -> Desk {
@@ -32,7 +32,7 @@ fn a_search_has_the_documented_shape() {
 fn the_note_says_once_that_chats_were_not_searched() {
     let mut desk = desk(&[("memory/architecture.md", ARCHITECTURE)]);
     let why = "past conversations were not searched: this memory does not include them";
-    desk.caller.memdir = desk.caller.memdir.clone().without_chats(why);
+    desk.caller.memdir = desk.caller.memdir.clone().without_chats(NoChats::NotIncluded);
     assert_eq!(desk.json("memory_search", json!({ "query": "gateway ledger grpc" }))["note"], why);
 }
 

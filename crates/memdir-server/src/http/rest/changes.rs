@@ -8,7 +8,7 @@ use super::{
 };
 use crate::call::CallKind;
 use axum::http::{Method, StatusCode};
-use memdir_core::{ChangeCursor, Error, MemoryPath, UndoTarget, internal::store::mounts};
+use memdir_core::{ChangeCursor, Error, MemoryPath, ReadOnlyCause, UndoTarget, internal::store::mounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +117,6 @@ impl RestOperation for UndoChange {
 fn any_path(call: &RestCall) -> Result<MemoryPath, Problem> {
     let mounts = call.memdir.store().mounts();
     let mount = mounts.iter().find(|mount| mount.access == memdir_core::Access::ReadWrite);
-    let read_only = || Error::read_only("", "every mount is read-only");
+    let read_only = || Error::ReadOnly { path: String::new(), why: "every mount is read-only".into(), cause: ReadOnlyCause::Caller };
     Ok(mounts::entrypoint_path(&mount.ok_or_else(read_only)?.prefix)?)
 }

@@ -107,7 +107,7 @@ impl From<Error> for Problem {
             | Error::AlreadyRejected { .. }
             | Error::Repeated { .. }
             | Error::Review { .. } => (StatusCode::CONFLICT, "conflict_error"),
-            Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } => {
+            Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } | Error::NoTeam { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error")
             }
             Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),

@@ -94,7 +94,7 @@ pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> R
 
 /// The plans of the space, or an error if none are kept for the viewer.
 pub(in crate::page) fn dreams<'a>(context: &ViewContext<'a>) -> Result<&'a PageDreams> {
-    let none = || Error::Unavailable { what: "this server".into(), why: "it does not keep dream plans".into() };
+    let none = || Error::unavailable("this server", "it does not keep dream plans");
     context.space.dreams.as_ref().ok_or_else(none)
 }
 

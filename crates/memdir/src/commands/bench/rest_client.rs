@@ -1,6 +1,9 @@
 //! A client of the REST API for benchmarks. Keeps connections open.
 
-use crate::exit::Failure;
+use crate::{
+    exit::Failure,
+    team_client::{is_page, reply_reason},
+};
 use serde_json::{Value, json};
 use std::path::Path;
 use ureq::{
@@ -69,8 +72,16 @@ impl RestClient {
         let request = request.body(body.map(ToString::to_string).unwrap_or_default()).map_err(|error| fail(error.to_string()))?;
         let mut response = self.agent.run(request).map_err(|error| fail(error.to_string()))?;
         let text = response.body_mut().read_to_string().map_err(|error| fail(error.to_string()))?;
-        if !response.status().is_success() {
-            return Err(fail(format!("{} {text}", response.status())));
+        let status = response.status();
+        if !status.is_success() {
+            let why = format!("{status}: {}", reply_reason(is_page(response.headers()), &text));
+            return Err(match status.as_u16() {
+                429 | 500..=599 => {
+                    let hint = "try again later, or check that the server is running".into();
+                    Failure::Settings { message: format!("{what}: {why}"), hint }
+                }
+                _ => fail(why),
+            });
         }
         serde_json::from_str(&text).map_err(|error| fail(error.to_string()))
     }

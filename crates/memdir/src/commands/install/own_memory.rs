@@ -7,7 +7,7 @@ use crate::{
     config::Settings,
     exit::Failure,
     hosts::{ConfigFile, Host, HostMemory, InstallScope, Machine, MemoryChoice, MemorySwitch},
-    install::{self, FileOutcome, InstallKey, InstallRequest, Receipts},
+    install::{self, FileOutcome, InstallError, InstallKey, InstallRequest, Receipts},
     project_records,
     scope::{Scope, switched_off},
     spaces,
@@ -100,10 +100,27 @@ impl Settlement {
         Some(format!("would import {memories} from {}\n", memory.path.display()))
     }
 
-    /// Imports the memories that the host is about to stop reading, as one change in each project, and returns notes. Nothing is changed
-    /// in the host's files before this has succeeded.
-    pub(in crate::commands) fn import_memories(&self, place: &Place<'_>) -> Result<Vec<String>, Failure> {
-        let mut notes = Vec::new();
+    /// Imports the memories that the host is about to stop reading, as one change in each project, then does what follows: `then` gets
+    /// whether anything was imported. Returns its outcome and the notes about the import, which a failure contains as well. Nothing is
+    /// changed in the host's files before the import has succeeded.
+    pub(in crate::commands) fn import_then<T>(
+        &self,
+        place: &Place<'_>,
+        then: impl FnOnce(bool) -> Result<T, Failure>,
+    ) -> Result<(T, Vec<String>), Failure> {
+        let mut imported = Vec::new();
+        let unread = match self.import_memories(place, &mut imported) {
+            Ok(unread) => unread,
+            Err(cause) => return Err(Failure::after_import(cause, imported)),
+        };
+        match then(!imported.is_empty()) {
+            Ok(outcome) => Ok((outcome, [imported, unread].concat())),
+            Err(cause) => Err(Failure::after_import(cause, imported)),
+        }
+    }
+
+    /// Adds the notes about what was imported, and returns those about what was not.
+    fn import_memories(&self, place: &Place<'_>, imported: &mut Vec<String>) -> Result<Vec<String>, Failure> {
         let import = self.import(place);
         if import.is_some() || self.dir.is_some() {
             // Opening the space creates the directory that is shared.
@@ -112,16 +129,17 @@ impl Settlement {
                 std::fs::create_dir_all(dir).map_err(|source| Failure::File { doing: "create", path: dir.clone(), source })?;
             }
             if let Some((memory, import)) = import {
-                notes.extend(import_into(&memdir, &memory.path, &import, "")?);
+                imported.extend(import_into(&memdir, &memory.path, &import, "")?);
             }
         }
+        let mut unread = Vec::new();
         for (dir, memories) in self.other_dirs(place) {
-            notes.extend(match self.project_of(&dir, place) {
-                Some(project) => import_elsewhere(&dir, &project, place)?,
-                None => vec![self.unread_note(&dir, memories)],
-            });
+            match self.project_of(&dir, place) {
+                Some(project) => imported.extend(import_elsewhere(&dir, &project, place)?),
+                None => unread.push(self.unread_note(&dir, memories)),
+            }
         }
-        Ok(notes)
+        Ok(unread)
     }
 
     /// The directories of memories of other projects that the host stops reading, with the number of their files.
@@ -159,19 +177,19 @@ impl Settlement {
     }
 
     /// Applies the settings, apart from an installation of tools and hooks.
-    pub(in crate::commands) fn apply(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, Failure> {
-        Ok(install::apply(&place.request(self.host, self.scope, Some(self.choice)), &self.files)?)
+    pub(in crate::commands) fn apply(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, InstallError> {
+        install::apply(&place.request(self.host, self.scope, Some(self.choice)), &self.files)
     }
 
     /// Takes back the settings of this project if they were made by a choice for this project alone: a choice for all projects
     /// replaces it.
-    pub(in crate::commands) fn supersede(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, Failure> {
+    pub(in crate::commands) fn supersede(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, InstallError> {
         let request = place.request(self.host, InstallScope::Project, None);
         let receipts = Receipts::load(request.home)?;
         let is_superseded = self.scope == InstallScope::User
             && self.choice != MemoryChoice::Share
             && receipts.get(&request.key()).is_some_and(|receipt| receipt.has_only_settings());
-        if is_superseded { Ok(install::revert(&request)?) } else { Ok(Vec::new()) }
+        if is_superseded { install::revert(&request) } else { Ok(Vec::new()) }
     }
 }
 

@@ -143,7 +143,7 @@ fn to_error(failure: Failure) -> Error {
         Failure::Core { error, .. } => error,
         other => {
             let text = other.text();
-            Error::Unavailable { what: text.message, why: text.hint }
+            Error::explained_unavailable(text.message, text.hint)
         }
     }
 }

@@ -143,7 +143,7 @@ pub(super) fn is_mark(byte: u8) -> bool {
 /// Returns the first bytes of a log: the magic, a random name, and the length after the last compaction.
 pub(crate) fn head(floor: u64) -> Result<Vec<u8>> {
     let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| Error::Unavailable { what: "random numbers".into(), why: e.to_string() })?;
+    getrandom::fill(&mut random).map_err(|e| Error::unavailable("random numbers", e.to_string()))?;
     Ok([HEAD.as_slice(), &random, &floor.to_be_bytes()].concat())
 }
 

@@ -254,6 +254,6 @@ impl Log {
     }
 
     fn damaged(&self, at: u64) -> Error {
-        Error::Corrupt { what: self.path.display().to_string(), why: format!("the record at byte {at} is invalid") }
+        Error::Corrupt { names_step: false, what: self.path.display().to_string(), why: format!("the record at byte {at} is invalid") }
     }
 }

@@ -139,6 +139,7 @@ impl Journal {
             None => Err(Error::Corrupt {
                 what: opened.log.path.display().to_string(),
                 why: format!("version {} of {} depends on a damaged record", version.short(), strip_md(path)),
+                names_step: false,
             }),
         }
     }
