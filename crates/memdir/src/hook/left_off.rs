@@ -27,7 +27,7 @@ pub(crate) struct RunningChat<'a> {
 /// off.
 pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<ChatEnding> {
     // Conversations are outside a space that `--dir` or `--only` selects.
-    if !settings.config.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
+    if !settings.config.hooks.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
         return None;
     }
     let project = SearchedProject { project: scope.project.clone(), worktrees: settings.config.worktrees };
