@@ -716,6 +716,26 @@ mod tests {
     }
 
     #[test]
+    fn the_documented_defaults_are_those_of_the_code() {
+        let with = |line: &str| {
+            let text = format!("oauth.issuer = \"https://a.example\"\noauth.resource = \"https://b.example\"\n{line}\n");
+            format!("{:#?}", parsed(&text).unwrap_or_else(|why| panic!("{line}: {why}")))
+        };
+        let mut compared = 0;
+        // Without a value these two are `None`, because other sources decide as well.
+        for key in KEYS.iter().filter(|key| !key.is_in_list() && !["enabled", "count_use"].contains(&key.name)) {
+            let value = key.default.trim_matches('`');
+            let is_literal = value.parse::<f64>().is_ok() || value.parse::<bool>().is_ok();
+            if is_literal || (key.default.starts_with('`') && !value.contains(['`', ' '])) {
+                let value = if is_literal { value.to_owned() } else { format!("{value:?}") };
+                assert_eq!(with(&format!("{} = {value}", key.name)), with(""), "{}", key.name);
+                compared += 1;
+            }
+        }
+        assert!(compared >= 30, "{compared} settings have a default that this test can write");
+    }
+
+    #[test]
     fn unknown_keys_are_reported_with_the_nearest_one() {
         let text = "[[mounts]]\nname = \"a\"\npath = \"a\"\nacess = \"read-only\"\n[memroy]\n[memory]\nextra_paths = []\n";
         let problems = parsed(text).unwrap().problems;

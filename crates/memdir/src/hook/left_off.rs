@@ -66,3 +66,12 @@ pub(crate) fn project_relative(file: &str, scope: &Scope) -> String {
     let inside = roots.iter().find_map(|root| Path::new(file).strip_prefix(root).ok());
     inside.map_or_else(|| file.to_owned(), |path| path.display().to_string())
 }
+
+#[test]
+fn the_description_of_the_setting_has_its_numbers() {
+    use memdir_core::internal::prompt::LEFT_OFF_BYTES;
+    let setting = crate::config::KEYS.iter().find(|key| key.name == "hooks.left_off").expect("the setting");
+    for words in [format!("(at most {} tokens)", LEFT_OFF_BYTES / 4), format!("older than {LEFT_OFF_DAYS} days.")] {
+        assert!(setting.doc.contains(&words), "hooks.left_off does not say: {words}");
+    }
+}
