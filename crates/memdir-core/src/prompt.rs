@@ -14,7 +14,7 @@ mod texts;
 
 pub use beside::beside;
 pub use instructions::{InstructionsRequest, instructions};
-pub use left_off::{LeftOff, LeftOffCommand, left_off};
+pub use left_off::{LEFT_OFF_BYTES, LeftOff, LeftOffCommand, left_off};
 pub use parts::{OpenPath, SpacePart};
 pub use space::{BuiltPrompt, ModeName, PromptLoad, PromptRequest, log_is_open, log_prefix, main_prefix, prompt};
 

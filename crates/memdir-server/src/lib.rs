@@ -19,8 +19,8 @@ mod workers;
 pub use catalog::{CatalogError, CurrentSpace, PromptSection, ToolCatalog, ToolFilter, ToolGroup};
 pub use error::ServeError;
 pub use http::{
-    Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, REVOKED, RequestLog, VerifiedAuthentication,
-    rest_description,
+    Authentication, BearerToken, CallerDirectory, CallerId, HttpCaller, HttpOptions, ProblemKind, REVOKED, RequestLog,
+    VerifiedAuthentication, problem_kinds, rest_description,
 };
 pub use oauth::{ClaimNames, LoginClient, OAuthOptions, VerifiedIdentity, VerifiedToken, is_safe_url};
 pub use page::{

@@ -164,7 +164,7 @@ impl SettingsFile {
 
 /// The exceptions to secret detection.
 pub(crate) fn secret_exceptions(file: &Path, config: &ConfigFile) -> Result<Allow, Failure> {
-    Allow::new(&config.allow_rules, &config.allow).map_err(|why| Failure::Settings {
+    Allow::new(&config.secrets.allow_rules, &config.secrets.allow).map_err(|why| Failure::Settings {
         message: format!("{}: secrets: {why}", file.display()),
         hint: "correct the [secrets] table with: memdir config edit".into(),
     })

@@ -11,6 +11,7 @@ use crate::{
 };
 use clap::{Arg, ArgAction, Command, Id};
 use memdir_chats::READERS;
+use memdir_core::internal::operations::ledger::{RULE_MIN_SESSIONS, UNUSED_DAYS};
 use std::{fmt::Write as _, path::Path};
 
 #[test]
@@ -89,6 +90,13 @@ fn lists_of_hosts_are_current() {
     let titles = list(&titles, "and");
     let guide = read("docs/guides/search-past-conversations.md").to_lowercase();
     assert!(guide.contains(&format!("## which conversations {titles}.")), "search-past-conversations.md does not list {titles}");
+}
+
+#[test]
+fn the_numbers_in_descriptions_of_settings_are_those_of_the_code() {
+    let words = format!("has not fired in {UNUSED_DAYS} days, after at least {RULE_MIN_SESSIONS} conversations");
+    let unused = KEYS.iter().find(|key| key.name == "inbox.unused").unwrap();
+    assert!(unused.doc.contains(&words), "inbox.unused does not say: {words}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "a page is written only on request")]

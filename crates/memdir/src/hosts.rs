@@ -29,7 +29,7 @@ pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
 pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall, ToolDecision};
 pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OwnMemory};
 pub(crate) use machine::{InstallScope, Machine, Os};
-pub(crate) use remote_entry::{RemoteEntry, RemoteServer, RemoteToken};
+pub(crate) use remote_entry::{RemoteEntry, RemoteServer, RemoteToken, TokenEnv};
 pub(crate) use run_marks::{RunMarks, is_nested};
 
 use serde_json::Value;

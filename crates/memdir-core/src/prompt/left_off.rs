@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Bytes of the text about the previous conversation at the start of a session: 200 tokens.
-const LEFT_OFF_BYTES: usize = 800;
+pub const LEFT_OFF_BYTES: usize = 800;
 
 /// The words that mark it as data.
 const ABOUT: &str = include_str!("../../texts/prompts/left-off.md");

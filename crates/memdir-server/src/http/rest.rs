@@ -50,6 +50,7 @@ use memdir_core::{
 };
 use percent_encoding::percent_decode_str;
 use problem::Problem;
+pub use problem::{ProblemKind, problem_kinds};
 use route::{RestCall, RestReply, Route};
 use routes::ROUTES;
 use sha2::{Digest as _, Sha256};

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use memdir_core::{Error, ReadOnlyCause, internal::base::time};
 
-/// The navigation: the path of a page and its name.
-const PLACES: [(&str, &str); 11] = [
+/// The menu: the path of a page and its name.
+const MENU: [(&str, &str); 11] = [
     ("/", "Home"),
     ("/memories", "Memories"),
     ("/inbox", "Inbox"),
@@ -40,7 +40,7 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
         "/inbox" | "/chats" | "/rules" | "/hosts" | "/settings" => space.machine.is_some(),
         _ => true,
     };
-    let places = PLACES.iter().filter(|(place, _)| is_shown(place));
+    let menu = MENU.iter().filter(|(place, _)| is_shown(place));
     let title = space.title.as_deref().or(space.selected_project.as_deref());
     let (again, offline, ended) = match space.machine.is_some() {
         true => {
@@ -60,7 +60,7 @@ pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
                 }
                 nav aria-label="Pages" {
                     ul {
-                        @for (place, name) in places {
+                        @for (place, name) in menu {
                             li { a href=(context.url(place)) aria-current=[(*place == page.place).then_some("page")] { (name) } }
                         }
                     }

@@ -31,18 +31,16 @@ pub(crate) struct ConfigFile {
     pub(crate) log: bool,
     /// Additional text for every prompt.
     pub(crate) guidelines: Option<String>,
-    /// Patterns of values that are not secrets.
-    pub(crate) allow: Vec<String>,
-    /// Secret rules that are not applied.
-    pub(crate) allow_rules: Vec<String>,
+    /// The `[secrets]` table.
+    pub(crate) secrets: SecretsSetting,
     /// The bearer tokens of HTTP clients.
     pub(crate) tokens: Vec<TokenSetting>,
     /// The `[oauth]` table.
     pub(crate) oauth: Option<OAuthSetting>,
     /// Ids of projects with memory disabled.
     pub(crate) disabled_projects: Vec<String>,
-    /// Whether a conversation begins with how the previous one ended.
-    pub(crate) left_off: bool,
+    /// The `[hooks]` table.
+    pub(crate) hooks: HooksSetting,
     /// Whether the use of memories is counted, unless that is the default.
     pub(crate) count_use: Option<bool>,
     /// The `[inbox]` table.
@@ -59,6 +57,32 @@ pub(crate) struct ConfigFile {
     pub(crate) dream: DreamSetting,
     /// Messages about unknown keys.
     pub(crate) problems: Vec<String>,
+}
+
+/// The `[secrets]` table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct SecretsSetting {
+    /// Patterns of values that are not secrets.
+    pub(crate) allow: Vec<String>,
+    /// Secret rules that are not applied.
+    pub(crate) allow_rules: Vec<String>,
+}
+
+/// The `[hooks]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct HooksSetting {
+    /// Whether a conversation begins with how the previous one ended.
+    pub(crate) left_off: bool,
+    /// Without effect; reported as a problem.
+    remind: bool,
+}
+
+impl Default for HooksSetting {
+    fn default() -> Self {
+        HooksSetting { left_off: true, remind: false }
+    }
 }
 
 /// The `[dream]` table.
@@ -192,7 +216,7 @@ struct Raw {
     log: bool,
     guidelines: Option<String>,
     #[serde(default)]
-    secrets: RawSecrets,
+    secrets: SecretsSetting,
     count_use: Option<bool>,
     #[serde(default)]
     tokens: Vec<TokenSetting>,
@@ -202,7 +226,7 @@ struct Raw {
     #[serde(default)]
     chats: RawChats,
     #[serde(default)]
-    hooks: RawHooks,
+    hooks: HooksSetting,
     #[serde(default)]
     inbox: InboxSetting,
     #[serde(default)]
@@ -213,21 +237,6 @@ struct Raw {
     search: RawSearch,
     #[serde(default)]
     dream: DreamSetting,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct RawHooks {
-    left_off: Option<bool>,
-    #[serde(default)]
-    remind: bool,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct RawSecrets {
-    #[serde(default)]
-    allow: Vec<String>,
-    #[serde(default)]
-    allow_rules: Vec<String>,
 }
 
 /// The problem reported for `hooks.remind = true`.
@@ -320,12 +329,11 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
         team: raw.team,
         log: raw.log,
         guidelines: raw.guidelines,
-        allow: raw.secrets.allow,
-        allow_rules: raw.secrets.allow_rules,
+        secrets: raw.secrets,
         tokens: raw.tokens,
         oauth,
         disabled_projects: disabled.collect(),
-        left_off: raw.hooks.left_off.unwrap_or(true),
+        hooks: raw.hooks,
         count_use: raw.count_use,
         inbox: raw.inbox,
         mounts,
@@ -556,12 +564,14 @@ mod tests {
             guidelines: Some(
                 "Write French.",
             ),
-            allow: [
-                "^test",
-            ],
-            allow_rules: [
-                "jwt",
-            ],
+            secrets: SecretsSetting {
+                allow: [
+                    "^test",
+                ],
+                allow_rules: [
+                    "jwt",
+                ],
+            },
             tokens: [
                 TokenSetting {
                     person: "ada",
@@ -613,7 +623,10 @@ mod tests {
             disabled_projects: [
                 "shop-1",
             ],
-            left_off: false,
+            hooks: HooksSetting {
+                left_off: false,
+                remind: true,
+            },
             count_use: Some(
                 false,
             ),
@@ -708,6 +721,26 @@ mod tests {
         "#);
         let named: Vec<&str> = KEYS.iter().map(|key| key.name.rsplit('.').next().unwrap()).collect();
         assert!(named.iter().all(|name| text.contains(name)), "this test names every key");
+    }
+
+    #[test]
+    fn the_documented_defaults_are_those_of_the_code() {
+        let with = |line: &str| {
+            let text = format!("oauth.issuer = \"https://a.example\"\noauth.resource = \"https://b.example\"\n{line}\n");
+            format!("{:#?}", parsed(&text).unwrap_or_else(|why| panic!("{line}: {why}")))
+        };
+        let mut compared = 0;
+        // Without a value these two are `None`, because other sources decide as well.
+        for key in KEYS.iter().filter(|key| !key.is_in_list() && !["enabled", "count_use"].contains(&key.name)) {
+            let value = key.default.trim_matches('`');
+            let is_literal = value.parse::<f64>().is_ok() || value.parse::<bool>().is_ok();
+            if is_literal || (key.default.starts_with('`') && !value.contains(['`', ' '])) {
+                let value = if is_literal { value.to_owned() } else { format!("{value:?}") };
+                assert_eq!(with(&format!("{} = {value}", key.name)), with(""), "{}", key.name);
+                compared += 1;
+            }
+        }
+        assert!(compared >= 30, "{compared} settings have a default that this test can write");
     }
 
     #[test]

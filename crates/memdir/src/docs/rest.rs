@@ -1,13 +1,32 @@
 //! Generates the pages on the REST API from its description.
 
+use memdir_server::problem_kinds;
 use serde_json::Value;
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 #[test]
 fn the_pages_on_the_rest_api_are_current() {
     let description = memdir_server::rest_description();
     super::check("openapi.json", &format!("{description:#}\n"));
     super::check("rest.md", &page(&description));
+}
+
+#[test]
+fn the_statuses_in_the_guides_are_those_of_the_server() {
+    // The meaning identifies the kind, whatever its status is.
+    let status = |meaning: &str| problem_kinds().iter().find(|kind| kind.meaning.contains(meaning)).expect(meaning).status;
+    for (guide, sentence) in [
+        ("run-a-team-server.md", format!("exceeds a quota is refused: with {} over REST", status("exceeds the quota"))),
+        ("use-over-rest.md", format!("only if the memory has this version; else {} |", status("`If-Match`"))),
+        ("use-over-rest.md", format!("only if it does not exist; else {} |", status("`If-None-Match`"))),
+        ("use-over-rest.md", format!("is an `If-Match` by hash; it fails with {}.", status("`precondition` in the body"))),
+        ("use-over-rest.md", format!("A key that was used for another request gets {}.", status("refused by a rule"))),
+        ("use-over-rest.md", format!("A cursor that is too old gets {}:", status("refused by a rule"))),
+    ] {
+        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/").to_owned() + guide).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&sentence), "{guide} does not say: {sentence}");
+    }
 }
 
 fn page(description: &Value) -> String {
@@ -37,33 +56,31 @@ fn page(description: &Value) -> String {
             }
         }
     }
-    page.push_str(STATUSES);
+    page.push_str(&errors());
     page
 }
 
-const STATUSES: &str = "
+const ERRORS: &str = "
 ## Errors
 
 An error is `application/problem+json` with `type`, `title`, `status`, `detail` and usually `hint`.
 
 | status | `type` | meaning |
 |---|---|---|
-| 400 | `invalid_request_error` | the request does not match the description of the route |
-| 401 | `authentication_error` | the token is missing or unknown |
-| 403 | `permission_error` | the caller or the server is not allowed to do this |
-| 404 | `not_found_error` | the memory, version or route does not exist |
-| 405, 415 | `invalid_request_error` | the method is not allowed, or the body is not `application/json` |
-| 409 | `memory_precondition_failed_error` | the `precondition` in the body does not hold |
-| 409 | `memory_path_conflict_error` | a memory with the new name already exists |
-| 409 | `conflict_error` | there is nothing to undo, or newer changes would be lost |
-| 412 | `memory_precondition_failed_error` | `If-Match` or `If-None-Match` does not hold |
-| 413 | `request_too_large` | the body or the memory is too large |
-| 422 | `invalid_request_error` | a value is refused by a rule; the detail names it |
-| 422 | `secret_error` | the text looks like a secret |
-| 429 | `rate_limit_error` | too many requests from this address |
-| 500, 503 | `api_error`, `overloaded_error` | the server cannot answer now; try again later |
-| 507 | `quota_error` | the change exceeds the quota of the tenant |
 ";
+
+/// The table of errors; kinds with one meaning share a row.
+fn errors() -> String {
+    let mut table = ERRORS.to_owned();
+    for kinds in problem_kinds().chunk_by(|one, next| one.meaning == next.meaning) {
+        let mut statuses: Vec<String> = kinds.iter().map(|kind| kind.status.to_string()).collect();
+        statuses.dedup();
+        let names: BTreeSet<String> = kinds.iter().map(|kind| format!("`{}`", kind.name)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let _ = writeln!(table, "| {} | {} | {} |", statuses.join(", "), names.join(", "), kinds[0].meaning);
+    }
+    table
+}
 
 fn operations(description: &Value) -> Vec<(String, String, &Value)> {
     let paths = description["paths"].as_object().into_iter().flatten();

@@ -27,7 +27,7 @@ pub(crate) struct RunningChat<'a> {
 /// off.
 pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<ChatEnding> {
     // Conversations are outside a space that `--dir` or `--only` selects.
-    if !settings.config.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
+    if !settings.config.hooks.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
         return None;
     }
     let project = SearchedProject { project: scope.project.clone(), worktrees: settings.config.worktrees };
@@ -65,4 +65,13 @@ pub(crate) fn project_relative(file: &str, scope: &Scope) -> String {
     let roots = [&scope.project.checkout, &scope.project.root];
     let inside = roots.iter().find_map(|root| Path::new(file).strip_prefix(root).ok());
     inside.map_or_else(|| file.to_owned(), |path| path.display().to_string())
+}
+
+#[test]
+fn the_description_of_the_setting_has_its_numbers() {
+    use memdir_core::internal::prompt::LEFT_OFF_BYTES;
+    let setting = crate::config::KEYS.iter().find(|key| key.name == "hooks.left_off").expect("the setting");
+    for words in [format!("(at most {} tokens)", LEFT_OFF_BYTES / 4), format!("older than {LEFT_OFF_DAYS} days.")] {
+        assert!(setting.doc.contains(&words), "hooks.left_off does not say: {words}");
+    }
 }

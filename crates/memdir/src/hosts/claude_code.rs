@@ -2,7 +2,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin, Machine,
-    MemorySwitch, Os, OwnMemory, RemoteEntry, SERVER,
+    MemorySwitch, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
     command::Shell,
     config_edit::server_file,
     hooks::{claude_output, hook},
@@ -25,7 +25,7 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| Some(config(machine, scope)),
     remote: Some(RemoteEntry {
         more: r#"{"type":"http"}"#,
-        variable: Some(remote_entry::braced),
+        token_env: TokenEnv::Reference(remote_entry::BRACED),
         sign_in: "Start a new session and sign in with `/mcp`.",
         ..remote_entry::HTTP
     }),

@@ -2,7 +2,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, Machine, MemoryImport,
-    MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry,
+    MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, TokenEnv,
     command::{Shell, is_our_hook},
     config_edit::server_file,
     hooks::{claude_output, hook},
@@ -22,7 +22,7 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| Some(config(machine, scope)),
     remote: Some(RemoteEntry {
         headers_key: "http_headers",
-        token_variable_key: Some("bearer_token_env_var"),
+        token_env: TokenEnv::Key,
         sign_in: "Sign in with `codex mcp login memdir-team`.",
         ..remote_entry::HTTP
     }),

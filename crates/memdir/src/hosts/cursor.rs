@@ -2,7 +2,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, RemoteEntry,
-    ToolCall, ToolDecision, command::Shell, config_edit::server_file, hooks::hook, remote_entry,
+    TokenEnv, ToolCall, ToolDecision, command::Shell, config_edit::server_file, hooks::hook, remote_entry,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(super) const HOST: Host = Host {
     agent_variables: &["CURSOR_AGENT"],
     config: |machine, scope| Some(config(machine, scope)),
     remote: Some(RemoteEntry {
-        variable: Some(remote_entry::env_braced),
+        token_env: TokenEnv::Reference(remote_entry::ENV_BRACED),
         sign_in: "Restart Cursor and sign in under Settings > MCP.",
         ..remote_entry::HTTP
     }),

@@ -3,7 +3,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin,
-    Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, SERVER,
+    Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
@@ -22,7 +22,7 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| Some(vec![config(machine, scope)]),
     remote: Some(RemoteEntry {
         url_key: "httpUrl",
-        variable: Some(remote_entry::braced),
+        token_env: TokenEnv::Reference(remote_entry::BRACED),
         sign_in: "Start `gemini` and sign in with `/mcp auth memdir-team`.",
         ..remote_entry::HTTP
     }),

@@ -3,7 +3,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, RemoteEntry,
-    config_edit::server_file, hooks::hook, remote_entry,
+    TokenEnv, config_edit::server_file, hooks::hook, remote_entry,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| Some(config(machine, scope)),
     remote: Some(RemoteEntry {
         more: r#"{"type":"remote","enabled":true}"#,
-        variable: Some(remote_entry::opencode_env),
+        token_env: TokenEnv::Reference(remote_entry::OPENCODE_ENV),
         sign_in: "Sign in with `opencode mcp auth memdir-team`.",
         ..remote_entry::HTTP
     }),

@@ -12,8 +12,8 @@ pub(crate) enum NoRemote {
     NoHttp,
     /// It has no settings of this scope.
     NoScope,
-    /// It cannot read a token from a variable.
-    NoVariable,
+    /// It cannot read a token from an environment variable.
+    NoTokenEnv,
 }
 
 /// Returns the file of a host with the entry of a team server: the one that has memdir's own server.
@@ -25,7 +25,7 @@ pub(crate) fn remote_file(host: &Host, machine: &Machine, scope: InstallScope, s
         Some((file, path))
     };
     let (file, mut path) = files.into_iter().find_map(of_server).ok_or(NoRemote::NoHttp)?;
-    let value = remote.value(server).ok_or(NoRemote::NoVariable)?;
+    let value = remote.value(server).ok_or(NoRemote::NoTokenEnv)?;
     path.pop();
     path.push(TEAM_SERVER.to_owned());
     Ok(ConfigFile { edits: vec![ConfigEdit::Entry { path, value }], ..file })

@@ -1,11 +1,19 @@
-//! The entry of a team server in a host's settings: a server over HTTP, in the form that the host reads. Pure.
+//! The entry of a team server in a host's settings: a server over HTTP, in the form that the host reads; writing and reading it. Pure.
 
 use serde_json::{Map, Value, json};
 
 /// The keys under which hosts name the URL of a server.
 const URL_KEYS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 /// The keys that depend on how the host gets its token. An installation without one removes it.
-pub(crate) const TOKEN_KEYS: [&str; 3] = ["headers", "http_headers", "bearer_token_env_var"];
+pub(crate) const TOKEN_KEYS: [&str; 3] = ["headers", "http_headers", TOKEN_ENV_KEY];
+/// The key that names the variable with the bearer token, in hosts that have one.
+pub(super) const TOKEN_ENV_KEY: &str = "bearer_token_env_var";
+/// The beginnings of a reference to an environment variable in a value; `}` ends it.
+pub(super) const BRACED: &str = "${";
+pub(super) const ENV_BRACED: &str = "${env:";
+pub(super) const OPENCODE_ENV: &str = "{env:";
+/// All beginnings; one that another one begins with comes after it.
+const REFERENCES: [&str; 3] = [ENV_BRACED, OPENCODE_ENV, BRACED];
 /// The placeholder for a token in receipts.
 const MASKED: &str = "…";
 
@@ -24,10 +32,21 @@ pub(crate) struct RemoteServer {
 pub(crate) enum RemoteToken {
     /// The person signs in, in the host.
     SignIn,
-    /// The host reads it from this environment variable.
-    Variable(String),
+    /// The host reads it from this environment variable (`--token-env`).
+    Env(String),
     /// It is in the host's settings.
     Text(String),
+}
+
+/// How a host reads the token of a server from an environment variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenEnv {
+    /// It cannot.
+    No,
+    /// The header refers to the variable; references begin like this.
+    Reference(&'static str),
+    /// The key [`TOKEN_ENV_KEY`] names the variable.
+    Key,
 }
 
 /// How a host writes an entry of a server over HTTP.
@@ -37,32 +56,17 @@ pub(crate) struct RemoteEntry {
     pub(crate) url_key: &'static str,
     /// Further keys, as JSON.
     pub(crate) more: &'static str,
-    /// Refers to an environment variable in a value; `None` if the host cannot.
-    pub(crate) variable: Option<fn(&str) -> String>,
+    /// How the host reads the token from an environment variable.
+    pub(crate) token_env: TokenEnv,
     /// The key of the headers.
     pub(crate) headers_key: &'static str,
-    /// The key that names the variable with the bearer token, for hosts that have one instead of [`Self::variable`].
-    pub(crate) token_variable_key: Option<&'static str>,
     /// What the user does to sign in.
     pub(crate) sign_in: &'static str,
 }
 
 /// The form that most hosts share.
 pub(super) const HTTP: RemoteEntry =
-    RemoteEntry { url_key: "url", more: "{}", variable: None, headers_key: "headers", token_variable_key: None, sign_in: "" };
-
-/// The forms of a reference to an environment variable.
-pub(super) fn braced(name: &str) -> String {
-    format!("${{{name}}}")
-}
-
-pub(super) fn env_braced(name: &str) -> String {
-    format!("${{env:{name}}}")
-}
-
-pub(super) fn opencode_env(name: &str) -> String {
-    format!("{{env:{name}}}")
-}
+    RemoteEntry { url_key: "url", more: "{}", token_env: TokenEnv::No, headers_key: "headers", sign_in: "" };
 
 impl RemoteEntry {
     /// Returns the entry; `None` if the host cannot read the token from a variable.
@@ -70,14 +74,14 @@ impl RemoteEntry {
         let mut entry: Map<String, Value> = serde_json::from_str(self.more).unwrap_or_default();
         entry.insert(self.url_key.into(), json!(server.url));
         let mut headers = Map::new();
-        match (&server.token, self.variable, self.token_variable_key) {
-            (RemoteToken::SignIn, ..) => {}
-            (RemoteToken::Text(token), ..) => drop(headers.insert("Authorization".into(), json!(format!("Bearer {token}")))),
-            (RemoteToken::Variable(name), _, Some(key)) => drop(entry.insert(key.into(), json!(name))),
-            (RemoteToken::Variable(name), Some(refer), None) => {
-                headers.insert("Authorization".into(), json!(format!("Bearer {}", refer(name))));
+        match (&server.token, self.token_env) {
+            (RemoteToken::SignIn, _) => {}
+            (RemoteToken::Text(token), _) => drop(headers.insert("Authorization".into(), json!(format!("Bearer {token}")))),
+            (RemoteToken::Env(name), TokenEnv::Key) => drop(entry.insert(TOKEN_ENV_KEY.into(), json!(name))),
+            (RemoteToken::Env(name), TokenEnv::Reference(begin)) => {
+                headers.insert("Authorization".into(), json!(format!("Bearer {begin}{name}}}")));
             }
-            (RemoteToken::Variable(_), None, None) => return None,
+            (RemoteToken::Env(_), TokenEnv::No) => return None,
         }
         headers.extend(server.project.iter().map(|project| ("Memdir-Project".to_owned(), json!(project))));
         if !headers.is_empty() {
@@ -97,6 +101,15 @@ pub(crate) fn remote_header<'a>(entry: &'a Value, name: &str) -> Option<&'a str>
     ["headers", "http_headers"].iter().find_map(|key| entry[*key][name].as_str())
 }
 
+/// Returns the environment variable from which the host reads the token of a server's entry.
+pub(crate) fn token_env_name(entry: &Value) -> Option<&str> {
+    if let Some(name) = entry[TOKEN_ENV_KEY].as_str() {
+        return Some(name);
+    }
+    let value = remote_header(entry, "Authorization")?.strip_prefix("Bearer ")?;
+    REFERENCES.iter().find_map(|begin| value.strip_prefix(begin))?.strip_suffix('}')
+}
+
 /// Returns the entry without its token, as receipts record it.
 pub(crate) fn masked(entry: &Value) -> Value {
     let mut masked = entry.clone();
@@ -106,4 +119,28 @@ pub(crate) fn masked(entry: &Value) -> Value {
         }
     }
     masked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hosts::HOSTS;
+
+    /// A form of reference that is missing in `REFERENCES` would be taken for a token.
+    #[test]
+    fn the_variable_of_every_host_is_read_as_it_is_written() {
+        for host in HOSTS {
+            let Some(remote) = &host.remote else { continue };
+            let value = |token| remote.value(&RemoteServer { url: "https://memory.example.org/mcp".into(), token, project: None });
+            let Some(entry) = value(RemoteToken::Env("TEAM_TOKEN".into())) else {
+                assert_eq!(remote.token_env, TokenEnv::No, "{}", host.name);
+                continue;
+            };
+            assert_eq!(token_env_name(&entry), Some("TEAM_TOKEN"), "{}: {entry}", host.name);
+            for token in [RemoteToken::Text("mdt_token".into()), RemoteToken::SignIn] {
+                let entry = value(token).unwrap();
+                assert_eq!(token_env_name(&entry), None, "{}: {entry}", host.name);
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! VS Code: the server in its `mcp.json`, whose key is `servers`; hooks in the file it shares with Copilot CLI.
 
 use super::{
-    BASE, ConfigFile, ConfigFormat, Host, InstallScope, Machine, RemoteEntry,
+    BASE, ConfigFile, ConfigFormat, Host, InstallScope, Machine, RemoteEntry, TokenEnv,
     config_edit::server_file,
     copilot_cli::{self, vscode_output},
     remote_entry,
@@ -17,7 +17,7 @@ pub(super) const HOST: Host = Host {
     config: |machine, scope| Some(config(machine, scope)),
     remote: Some(RemoteEntry {
         more: r#"{"type":"http"}"#,
-        variable: Some(remote_entry::env_braced),
+        token_env: TokenEnv::Reference(remote_entry::ENV_BRACED),
         sign_in: "Run \"MCP: List Servers\" in VS Code, start `memdir-team` and sign in.",
         ..remote_entry::HTTP
     }),

@@ -1,6 +1,6 @@
 //! Windsurf: the server in `mcp_config.json`. It has no project scope, and its hooks cannot pass text to the model.
 
-use super::{BASE, ConfigFormat, Host, InstallScope, RemoteEntry, config_edit::server_file, remote_entry};
+use super::{BASE, ConfigFormat, Host, InstallScope, RemoteEntry, TokenEnv, config_edit::server_file, remote_entry};
 
 pub(super) const HOST: Host = Host {
     name: "windsurf",
@@ -16,7 +16,7 @@ pub(super) const HOST: Host = Host {
     },
     remote: Some(RemoteEntry {
         url_key: "serverUrl",
-        variable: Some(remote_entry::env_braced),
+        token_env: TokenEnv::Reference(remote_entry::ENV_BRACED),
         sign_in: "Refresh the MCP servers in Windsurf's Cascade panel and sign in.",
         ..remote_entry::HTTP
     }),

@@ -591,7 +591,7 @@ fn each_host_names_a_team_server_in_its_own_form() {
     let world = World::new();
     let mut shown = String::new();
     for (host, scope) in everywhere().into_iter().filter(|(_, scope)| *scope == InstallScope::User) {
-        for token in [RemoteToken::SignIn, RemoteToken::Variable("TEAM_TOKEN".into()), RemoteToken::Text("mdt_token".into())] {
+        for token in [RemoteToken::SignIn, RemoteToken::Env("TEAM_TOKEN".into()), RemoteToken::Text("mdt_token".into())] {
             let text = match remote_file(host, &world.machine, scope, &team_server(token)) {
                 Err(why) => format!("{why:?}"),
                 Ok(file) => file.edits[0].apply(file.format, "", &[]).unwrap().text,

@@ -313,8 +313,8 @@ impl Permissions {
             disabled_projects: config.disabled_projects.clone(),
             log: config.log,
             guidelines: config.guidelines.clone(),
-            allow: config.allow.clone(),
-            allow_rules: config.allow_rules.clone(),
+            allow: config.secrets.allow.clone(),
+            allow_rules: config.secrets.allow_rules.clone(),
             search: config.search.clone(),
             oauth: config.oauth.clone(),
         }

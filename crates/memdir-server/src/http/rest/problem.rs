@@ -1,5 +1,5 @@
-//! Errors of the REST API as `application/problem+json` (RFC 9457). The one place that decides which error has which status. A response
-//! never contains a path of the machine or the value of a secret.
+//! Errors of the REST API as `application/problem+json` (RFC 9457). The one place that decides which error has which status; the table of
+//! the reference page comes from it. A response never contains a path of the machine or the value of a secret.
 
 use crate::http::response::with_type;
 use axum::{
@@ -15,6 +15,53 @@ use serde::Serialize;
 
 /// The media type of every error.
 pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
+
+/// A kind of error of the REST API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProblemKind {
+    /// The HTTP status.
+    pub status: u16,
+    /// The `type` of the error.
+    pub name: &'static str,
+    /// What it means, for the reference page.
+    pub meaning: &'static str,
+}
+
+/// Declares the kinds of errors and the list of all of them, so that the list has every one.
+macro_rules! problem_kinds {
+    ($($kind:ident: $status:ident, $name:literal, $meaning:literal;)*) => {
+        $(const $kind: ProblemKind = ProblemKind { status: StatusCode::$status.as_u16(), name: $name, meaning: $meaning };)*
+        const PROBLEM_KINDS: &[ProblemKind] = &[$($kind),*];
+    };
+}
+
+// In the order of the reference page, where kinds with one meaning share a row. The first kind of a status is that of a response of plain
+// text.
+problem_kinds! {
+    INVALID_REQUEST: BAD_REQUEST, "invalid_request_error", "the request does not match the description of the route";
+    NOT_AUTHENTICATED: UNAUTHORIZED, "authentication_error", "the token is missing or unknown";
+    NOT_ALLOWED: FORBIDDEN, "permission_error", "the caller or the server is not allowed to do this";
+    NOT_FOUND: NOT_FOUND, "not_found_error", "the memory, version or route does not exist";
+    WRONG_METHOD: METHOD_NOT_ALLOWED, "invalid_request_error", "the method is not allowed, or the body is not `application/json`";
+    WRONG_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", "the method is not allowed, or the body is not `application/json`";
+    BODY_PRECONDITION: CONFLICT, "memory_precondition_failed_error", "the `precondition` in the body does not hold";
+    PATH_CONFLICT: CONFLICT, "memory_path_conflict_error", "a memory with the new name already exists";
+    CHANGE_CONFLICT: CONFLICT, "conflict_error", "there is nothing to undo, or newer changes would be lost";
+    HEADER_PRECONDITION: PRECONDITION_FAILED, "memory_precondition_failed_error", "`If-Match` or `If-None-Match` does not hold";
+    TOO_LARGE: PAYLOAD_TOO_LARGE, "request_too_large", "the body or the memory is too large";
+    INVALID_VALUE: UNPROCESSABLE_ENTITY, "invalid_request_error", "a value is refused by a rule; the detail names it";
+    SECRET: UNPROCESSABLE_ENTITY, "secret_error", "the text looks like a secret";
+    RATE_LIMIT: TOO_MANY_REQUESTS, "rate_limit_error", "too many requests from this address";
+    INTERNAL: INTERNAL_SERVER_ERROR, "api_error", "the server cannot answer now; try again later";
+    OVERLOADED: SERVICE_UNAVAILABLE, "overloaded_error", "the server cannot answer now; try again later";
+    UNAVAILABLE: SERVICE_UNAVAILABLE, "api_error", "the server cannot answer now; try again later";
+    QUOTA: INSUFFICIENT_STORAGE, "quota_error", "the change exceeds the quota of the tenant";
+}
+
+/// Returns all kinds of errors of the REST API, in the order of the reference page.
+pub fn problem_kinds() -> &'static [ProblemKind] {
+    PROBLEM_KINDS
+}
 
 /// An error: what went wrong, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -39,9 +86,13 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// The kind of a failed precondition.
-    pub(crate) const PRECONDITION: &'static str = "memory_precondition_failed_error";
+    pub(crate) const PRECONDITION: &'static str = BODY_PRECONDITION.name;
 
-    pub(crate) fn new(status: StatusCode, kind: &str, detail: impl Into<String>) -> Self {
+    fn of_kind(kind: ProblemKind, detail: impl Into<String>) -> Self {
+        Problem::new(StatusCode::from_u16(kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), kind.name, detail)
+    }
+
+    fn new(status: StatusCode, kind: &str, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Error").to_owned();
         Problem { kind: kind.to_owned(), title, status: status.as_u16(), detail: detail.into(), hint: None, proposal: None }
     }
@@ -52,28 +103,20 @@ impl Problem {
 
     /// The error for a request that does not match the description of the API.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
-        Problem::new(StatusCode::BAD_REQUEST, "invalid_request_error", detail).with_hint("See /v1/openapi.json for valid requests.")
+        Problem::of_kind(INVALID_REQUEST, detail).with_hint("See /v1/openapi.json for valid requests.")
     }
 
     /// The error for a memory that does not have the required content. A condition in a header has a status of its own.
     pub(crate) fn precondition(detail: impl Into<String>, is_header: bool) -> Self {
-        let status = if is_header { StatusCode::PRECONDITION_FAILED } else { StatusCode::CONFLICT };
-        Problem::new(status, Self::PRECONDITION, detail).with_hint("Get the memory, then apply the change to its content.")
+        let kind = if is_header { HEADER_PRECONDITION } else { BODY_PRECONDITION };
+        Problem::of_kind(kind, detail).with_hint("Get the memory, then apply the change to its content.")
     }
 
     /// Returns the problem of a response of plain text, such as that of a layer before the route.
     pub(crate) fn from_status(status: StatusCode, detail: impl Into<String>) -> Self {
-        let kind = match status {
-            StatusCode::UNAUTHORIZED => "authentication_error",
-            StatusCode::FORBIDDEN => "permission_error",
-            StatusCode::NOT_FOUND => "not_found_error",
-            StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
-            StatusCode::SERVICE_UNAVAILABLE => "overloaded_error",
-            StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
-            status if status.is_server_error() => "api_error",
-            _ => "invalid_request_error",
-        };
-        Problem::new(status, kind, detail)
+        let kind = PROBLEM_KINDS.iter().find(|kind| kind.status == status.as_u16());
+        let other = if status.is_server_error() { INTERNAL } else { INVALID_REQUEST };
+        Problem::new(status, kind.unwrap_or(&other).name, detail)
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -93,40 +136,37 @@ impl From<Error> for Problem {
             let problem = Problem::new(StatusCode::ACCEPTED, "proposed", error.to_string()).with_hint(error.hint());
             return Problem { proposal: Some((id.clone(), *is_repeated)), ..problem };
         }
-        let (status, kind) = match &error {
+        let kind = match &error {
             Error::NotFound { .. }
             | Error::NoCandidate { .. }
             | Error::NoChat { .. }
             | Error::NoProposal { .. }
-            | Error::NotKept { .. } => (StatusCode::NOT_FOUND, "not_found_error"),
-            Error::Changed { .. } | Error::OutdatedProposal { .. } => (StatusCode::CONFLICT, Problem::PRECONDITION),
-            Error::Exists { .. } => (StatusCode::CONFLICT, "memory_path_conflict_error"),
+            | Error::NotKept { .. } => NOT_FOUND,
+            Error::Changed { .. } | Error::OutdatedProposal { .. } => BODY_PRECONDITION,
+            Error::Exists { .. } => PATH_CONFLICT,
             Error::Conflict { .. }
             | Error::NoChange { .. }
             | Error::AlreadyUndone { .. }
             | Error::AlreadyRejected { .. }
             | Error::Repeated { .. }
-            | Error::Review { .. } => (StatusCode::CONFLICT, "conflict_error"),
-            Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } | Error::NoTeam { .. } => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error")
-            }
-            Error::Secret { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "secret_error"),
-            Error::TooLarge { .. } | Error::ReasonTooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large"),
-            Error::QuotaExceeded { .. } => (StatusCode::INSUFFICIENT_STORAGE, "quota_error"),
-            Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "permission_error"),
+            | Error::Review { .. } => CHANGE_CONFLICT,
+            Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } | Error::NoTeam { .. } => INVALID_VALUE,
+            Error::Secret { .. } => SECRET,
+            Error::TooLarge { .. } | Error::ReasonTooLong { .. } => TOO_LARGE,
+            Error::QuotaExceeded { .. } => QUOTA,
+            Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => NOT_ALLOWED,
             Error::Busy { .. } => {
                 // The message names the directory.
-                let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded_error", "the memory is locked by another change");
-                return problem.with_hint(error.hint());
+                return Problem::of_kind(OVERLOADED, "the memory is locked by another change").with_hint(error.hint());
             }
-            Error::Unavailable { .. } | Error::Uncertain { .. } => (StatusCode::SERVICE_UNAVAILABLE, "api_error"),
+            Error::Unavailable { .. } | Error::Uncertain { .. } => UNAVAILABLE,
             Error::Io { doing, source, .. } => {
                 // The message names the file.
                 let detail = format!("cannot {doing} a memory file: {}", source.kind());
-                return Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", detail).with_hint(error.hint());
+                return Problem::of_kind(INTERNAL, detail).with_hint(error.hint());
             }
-            _ => (StatusCode::INTERNAL_SERVER_ERROR, "api_error"),
+            _ => INTERNAL,
         };
-        Problem::new(status, kind, error.to_string()).with_hint(error.hint())
+        Problem::of_kind(kind, error.to_string()).with_hint(error.hint())
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     config::Settings,
     exit::{Exit, Failure},
     hosts::{
-        ConfigFile, Host, InstallScope, Machine, RemoteServer, RemoteToken,
+        ConfigFile, Host, InstallScope, Machine, RemoteServer, RemoteToken, TokenEnv,
         remote::{NoRemote, TEAM_SERVER, remote_file},
     },
     install::{self, FileOutcome, InstallRequest, Receipts},
@@ -64,13 +64,13 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
             let message = format!("{name:?} is not a valid environment variable name");
             return Err(Failure::Usage { message, hint: "use a name such as MEMDIR_TEAM_TOKEN".into() });
         }
-        return Ok(RemoteToken::Variable(name.clone()));
+        return Ok(RemoteToken::Env(name.clone()));
     }
     let Some(file) = &args.token_file else { return Ok(RemoteToken::SignIn) };
     if args.scope == InstallScope::Project {
         return Err(Failure::Usage {
             message: "--token-file cannot be used with --scope project, because project settings may be committed".into(),
-            hint: match args.hosts.iter().all(|host| can_read_variable(host)) {
+            hint: match args.hosts.iter().all(|host| has_token_env(host)) {
                 true => "use --token-env NAME, or omit --token-file and sign in from the host".into(),
                 false => "omit --token-file and sign in from the host".into(),
             },
@@ -80,8 +80,8 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
 }
 
 /// Whether the host can read a token from an environment variable.
-fn can_read_variable(host: &Host) -> bool {
-    host.remote.as_ref().is_some_and(|remote| remote.variable.is_some() || remote.token_variable_key.is_some())
+fn has_token_env(host: &Host) -> bool {
+    host.remote.as_ref().is_some_and(|remote| remote.token_env != TokenEnv::No)
 }
 
 fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer, is_preview: bool) -> Result<ConfigFile, Failure> {
@@ -94,7 +94,7 @@ fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &Remo
         let (message, hint) = match why {
             NoRemote::NoHttp => (format!("{} does not support HTTP servers in its settings", host.title), host.remote_advice),
             NoRemote::NoScope => (format!("{} does not have project settings", host.title), "omit --scope project"),
-            NoRemote::NoVariable => (
+            NoRemote::NoTokenEnv => (
                 format!("{} cannot read a token from an environment variable", host.title),
                 // A token is never written into the settings of a project.
                 match scope {
@@ -127,7 +127,7 @@ fn preview(settings: &Settings, machine: &Machine, files: Vec<(&'static Host, Co
 fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<Vec<String>, Failure> {
     let token = match &server.token {
         RemoteToken::Text(token) => Some(token.clone()),
-        RemoteToken::SignIn | RemoteToken::Variable(_) => None,
+        RemoteToken::SignIn | RemoteToken::Env(_) => None,
     };
     let first = if project.is_some() { "check --project, or ask" } else { "ask" };
     let refused = |why: &str, hint: &str| {
@@ -150,7 +150,7 @@ fn next_step(host: &Host, server: &RemoteServer) -> String {
     let listed = host.next_step(false).replace("memdir", TEAM_SERVER);
     match &server.token {
         RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
-        RemoteToken::Variable(name) => format!("Set {name} to your token in {}'s environment. {listed}", host.title),
+        RemoteToken::Env(name) => format!("Set {name} to your token in {}'s environment. {listed}", host.title),
         RemoteToken::Text(_) => listed,
     }
 }
