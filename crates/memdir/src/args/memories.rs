@@ -84,6 +84,9 @@ pub(crate) struct Read {
 /// List memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+The age of a memory is counted from the date in its frontmatter (`last_verified`, `modified` or
+`created`), or else from the time of its file.
+
 Examples:
   memdir list
   memdir list notes --long
@@ -96,10 +99,10 @@ pub(crate) struct List {
     /// List only memories of this type: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// List only memories last verified or changed at most DAYS days ago
+    /// List only memories that are at most DAYS days old
     #[arg(long, value_name = "DAYS")]
     pub(crate) newer: Option<i64>,
-    /// List only memories last verified or changed at least DAYS days ago
+    /// List only memories that are at least DAYS days old
     #[arg(long, value_name = "DAYS")]
     pub(crate) older: Option<i64>,
     /// List only memories of at least N bytes

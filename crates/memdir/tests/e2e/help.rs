@@ -315,8 +315,8 @@ fn common_commands_have_the_names_of_other_programs() {
 
     Options:
           --type <TYPE>    List only memories of this type: user, feedback, project or reference
-          --newer <DAYS>   List only memories last verified or changed at most DAYS days ago
-          --older <DAYS>   List only memories last verified or changed at least DAYS days ago
+          --newer <DAYS>   List only memories that are at most DAYS days old
+          --older <DAYS>   List only memories that are at least DAYS days old
           --min-bytes <N>  List only memories of at least N bytes
           --tree           Print the memories as a tree of topics
       -l, --long           Print the type, size, age and description of each memory
