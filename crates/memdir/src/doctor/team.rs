@@ -1,11 +1,11 @@
 //! Checks the connection to a team server: the entry in the host's settings, whether the server can be reached, and whether it accepts
 //! the token. Never prints a token.
 
-use super::DoctorFinding;
+use super::{DoctorFinding, in_project};
 use crate::{
     hosts::{
         ConfigEdit, ConfigFile, Host, config_edit,
-        remote_entry::{remote_header, remote_url},
+        remote_entry::{remote_header, remote_url, token_env_name},
     },
     team_client::{self, TRUST_CERTIFICATES, TeamAccess, TeamClient},
 };
@@ -45,10 +45,10 @@ pub(crate) fn check_team_server(
     let Ok(base) = team_client::server_url(url) else {
         return DoctorFinding::bad(what, format!("{url:?} is not a valid server URL"), format!("run: {}", install("URL", &entry)));
     };
-    let (token, unset) = match variable_name(&entry) {
+    let (token, unset) = match token_env_name(&entry) {
         None => (remote_header(&entry, "Authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned), None),
         Some(name) => {
-            let value = variable(&name);
+            let value = variable(name);
             let unset = value.is_none().then_some(name);
             (value, unset)
         }
@@ -70,7 +70,7 @@ pub(crate) fn check_team_server(
             DoctorFinding::note(what, format!("{base} can be reached; whether {} is signed in was not checked", host.title), sign_in)
         }
         (TeamAccess::Refused(why), _) => {
-            let fix = match variable_name(&entry) {
+            let fix = match token_env_name(&entry) {
                 Some(name) => format!("get another token, then set {name} to it in the environment of {}", host.title),
                 None => format!("get another token, then run: {}", install(&base, &entry)),
             };
@@ -92,27 +92,14 @@ pub(crate) fn check_team_server(
 /// Returns the command that installs a connection again where it is, with the options that its entry shows.
 fn install_command(host: &Host, project_dir: Option<&Path>, url: &str, entry: &Value) -> String {
     let project = remote_header(entry, "Memdir-Project").map(|project| format!(" --project {}", quote_posix(project)));
-    let token = match (variable_name(entry), remote_header(entry, "Authorization"), project_dir) {
+    let token = match (token_env_name(entry), remote_header(entry, "Authorization"), project_dir) {
         (Some(name), ..) => format!(" --token-env {name}"),
         (None, None, _) => String::new(),
         // A token is never written into the settings of a project.
         (None, Some(_), Some(_)) => " --token-env NAME".to_owned(),
         (None, Some(_), None) => " --token-file FILE".to_owned(),
     };
-    let command = format!("memdir install {} --server {url}{}{token}", host.name, project.unwrap_or_default());
-    match project_dir {
-        // Elsewhere, the command would install the connection a second time.
-        Some(dir) => format!("cd {} && {command} --scope project", quote_posix(&dir.to_string_lossy())),
-        None => command,
-    }
-}
-
-/// The variable that an entry refers to for its token.
-fn variable_name(entry: &Value) -> Option<String> {
-    if let Some(name) = entry["bearer_token_env_var"].as_str() {
-        return Some(name.to_owned());
-    }
-    let value = remote_header(entry, "Authorization")?.strip_prefix("Bearer ")?;
-    let inner = value.strip_prefix("${").or_else(|| value.strip_prefix('{'))?.strip_suffix('}')?;
-    Some(inner.strip_prefix("env:").unwrap_or(inner).to_owned())
+    let command = format!("memdir install {} --server {}{}{token}", host.name, quote_posix(url), project.unwrap_or_default());
+    let scope = if project_dir.is_some() { " --scope project" } else { "" };
+    in_project(project_dir, &format!("{command}{scope}"))
 }

@@ -97,9 +97,26 @@ pub(crate) fn remote_header<'a>(entry: &'a Value, name: &str) -> Option<&'a str>
     ["headers", "http_headers"].iter().find_map(|key| entry[*key][name].as_str())
 }
 
-/// Returns the entry without its token, as receipts record it.
+/// Returns the environment variable from which the host reads the token of a server's entry. Others may write the settings of a project,
+/// and the name is part of suggested commands, so nothing else than a name is one.
+pub(crate) fn token_env_name(entry: &Value) -> Option<&str> {
+    let reference = || {
+        let value = remote_header(entry, "Authorization")?.strip_prefix("Bearer ")?;
+        let inner = value.strip_prefix("${").or_else(|| value.strip_prefix('{'))?.strip_suffix('}')?;
+        Some(inner.strip_prefix("env:").unwrap_or(inner))
+    };
+    let is_name = |name: &&str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    entry["bearer_token_env_var"].as_str().or_else(reference).filter(is_name)
+}
+
+/// Returns the entry without its token, as receipts record it. A reference to a variable is not a token.
 pub(crate) fn masked(entry: &Value) -> Value {
     let mut masked = entry.clone();
+    if token_env_name(entry).is_some() && entry["bearer_token_env_var"].is_null() {
+        return masked;
+    }
     for key in ["headers", "http_headers"] {
         if let Some(header) = masked.get_mut(key).and_then(|headers| headers.get_mut("Authorization")) {
             *header = json!(MASKED);
