@@ -87,7 +87,7 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
     let tools = wait_for(2)?;
     let tools = tools["result"]["tools"].as_array().ok_or_else(|| {
         let why = tools["error"]["message"].as_str().unwrap_or("the response has no list of tools");
-        format!("cannot list its tools: {why}")
+        format!("cannot list its tools: {}", program_error::excerpt(why))
     })?;
     let is_loaded = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
     let is_needed = |tool: &&Value| ["memory_search", "memory_write"].iter().any(|name| tool["name"] == *name);
