@@ -6,7 +6,7 @@ use memdir_core::{
     Error, Problem, Result,
     internal::base::{limits, text::human_bytes},
 };
-use rusqlite::{Connection, OpenFlags, Row, ToSql, config::DbConfig, types::ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, ToSql, config::DbConfig, types::ValueRef};
 use std::{
     fs::{self, File},
     io::{self, Read},
@@ -170,6 +170,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+    if matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) {
+        return Error::io("read", path, io::Error::new(io::ErrorKind::ResourceBusy, error.to_string()));
+    }
     Error::unavailable(format!("the database {}", path.display()), error.to_string())
 }
 

@@ -15,7 +15,7 @@ use crate::{
     exit::{Failure, near_sibling},
 };
 pub(crate) use file::{ChatsSetting, ConfigFile, DreamSetting, EmbedderSetting, MountSetting, SearchSetting, TokenSetting};
-pub(crate) use keys::{FILES, KEYS, Key, LIST_OF_TABLES, TABLE, VARIABLES, Variable};
+pub(crate) use keys::{FILES, KEYS, Key, LIST_OF_TABLES, TABLE, VARIABLES, Variable, WHOLE_NUMBER};
 pub(crate) use machine::{is_host_variable_set, machine, machine_of_hosts};
 use memdir_core::{
     Allow, MemoryPath,

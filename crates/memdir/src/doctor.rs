@@ -19,7 +19,10 @@ use crate::{
 use memdir_chats::EmptyHost;
 use memdir_core::{
     Access, FileStore, Mount,
-    internal::store::files::{JournalDamage, LeftoverFiles},
+    internal::{
+        base::shell::quote_posix,
+        store::files::{JournalDamage, LeftoverFiles},
+    },
 };
 use run::{HookRun, handshake, run_hook};
 use serde::Serialize;
@@ -150,8 +153,20 @@ impl Installation<'_> {
         let scope: &[&str] = if self.scope == InstallScope::Project { &["--scope", "project"] } else { &[] };
         let no_hooks = (!self.machine.with_hooks && !self.host.hooks.is_empty()).then_some("--no-hooks");
         let own = ["install", self.host.name].into_iter().chain(scope.iter().copied()).chain(no_hooks).map(str::to_owned);
-        Shell::Posix.line("memdir", &self.machine.global_args.iter().cloned().chain(own).collect::<Vec<_>>())
+        let args: Vec<String> = self.machine.global_args.iter().cloned().chain(own).collect();
+        in_project(self.project(), &Shell::Posix.line("memdir", &args))
     }
+
+    /// The project that it is for, if it is not for all.
+    fn project(&self) -> Option<&Path> {
+        (self.scope == InstallScope::Project).then_some(&*self.machine.project)
+    }
+}
+
+/// A command that is run in the directory of a project, if there is one: the doctor checks the installations of all projects, and
+/// elsewhere the command would be about another one.
+fn in_project(project: Option<&Path>, command: &str) -> String {
+    project.map_or_else(|| command.to_owned(), |dir| format!("cd {} && {command}", quote_posix(&dir.to_string_lossy())))
 }
 
 /// Whether anything of memdir is in the files of a host, for a host without a receipt: tools, or hooks.
@@ -361,13 +376,14 @@ fn hook_finding(
     let explain = || {
         let own = ["hook", installation.host.name, event.name(), "--explain"].map(str::to_owned);
         let args: Vec<String> = global_args.iter().cloned().chain(own).collect();
-        format!("run: echo '{{}}' | {}", Shell::Posix.line("memdir", &args))
+        let command = format!("echo '{{}}' | {}", Shell::Posix.line("memdir", &args));
+        format!("run: {}", in_project(installation.project(), &command))
     };
     let run = match run {
         Ok(run) => run,
         Err(error) => return DoctorFinding::bad(what, error, format!("run: {}", installation.install_command())),
     };
-    let (chars, stderr) = (run.stdout.chars().count(), run.stderr.trim());
+    let (chars, stderr) = (run.stdout.chars().count(), run.stderr);
     if run.exit != Some(0) {
         let status = run.exit.map_or_else(|| "terminated by a signal".to_owned(), |code| format!("exited with status {code}"));
         let seen = if stderr.is_empty() { status } else { format!("{status}: {stderr}") };
@@ -376,14 +392,14 @@ fn hook_finding(
     if !stderr.is_empty() {
         return DoctorFinding::bad(what, format!("printed to standard error: {stderr}"), explain());
     }
+    if run.is_cut || chars > MAX_HOOK_CHARS {
+        return DoctorFinding::bad(what, format!("output has more than the {MAX_HOOK_CHARS} characters that hosts accept"), explain());
+    }
     if run.stdout.trim().is_empty() {
         return DoctorFinding::ok(what, format!("no output ({} ms)", run.millis));
     }
     match serde_json::from_str::<Value>(&run.stdout) {
-        Ok(Value::Object(_)) if chars <= MAX_HOOK_CHARS => DoctorFinding::ok(what, format!("{chars} characters ({} ms)", run.millis)),
-        Ok(Value::Object(_)) => {
-            DoctorFinding::bad(what, format!("output has {chars} characters, but hosts accept at most {MAX_HOOK_CHARS}"), explain())
-        }
+        Ok(Value::Object(_)) => DoctorFinding::ok(what, format!("{chars} characters ({} ms)", run.millis)),
         _ => DoctorFinding::bad(what, "output is not a JSON object", explain()),
     }
 }

@@ -23,6 +23,7 @@ mod moved;
 mod namespace_indexes;
 mod off_switch;
 mod output;
+mod program_error;
 mod project_records;
 mod prompt_section;
 mod replay;

@@ -3,7 +3,7 @@
 use crate::base::{
     limits,
     path::{InvalidName, MemoryPath, memory_name},
-    shell::quote_posix,
+    shell::name_command,
     version::Version,
 };
 use std::{io, path::PathBuf};
@@ -550,13 +550,13 @@ impl Error {
             Error::NoCandidate { near, .. } => did_you_mean("did", near),
             Error::NoChat { .. } => "list the conversations with: memdir chats".into(),
             Error::Changed { path, found: None, .. } => {
-                format!("list its earlier versions with: memdir history {}", quote_posix(path.name()))
+                format!("list its earlier versions with: {}", name_command("memdir history", path.name(), ""))
             }
-            Error::Changed { path, .. } => format!("read the current version with: memdir read {}", quote_posix(path.name())),
+            Error::Changed { path, .. } => format!("read the current version with: {}", name_command("memdir read", path.name(), "")),
             Error::Conflict { path, .. } => {
                 format!(
-                    "undo the newer changes first, or restore a version; list changes and versions with: memdir history {}",
-                    quote_posix(path.name())
+                    "undo the newer changes first, or restore a version; list changes and versions with: {}",
+                    name_command("memdir history", path.name(), "")
                 )
             }
             Error::AlreadyRejected { .. } => "list the open candidates with: memdir inbox".into(),

@@ -6,6 +6,14 @@ pub fn quote_posix(word: &str) -> String {
     if is_made_of(word, "/._-+@%:,") { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
+/// Returns the command line of `command` for the memory `name`, with further options. A name that begins with `-` comes last, after `--`,
+/// because it would be read as options.
+pub fn name_command(command: &str, name: &str, options: &str) -> String {
+    let quoted = quote_posix(name);
+    let words = if name.starts_with('-') { [command, options, "--", &quoted] } else { [command, &quoted, options, ""] };
+    words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// Quotes a word for PowerShell: unchanged if no character is special to it, else in single quotes.
 pub fn quote_powershell(word: &str) -> String {
     // Without `,`, which makes a list, and `@`, which begins one.
@@ -36,6 +44,13 @@ mod tests {
         for word in ["memdir", "/usr/bin/memdir", "--dir", "a.b_c-d+e:1"] {
             assert_eq!([quote_posix(word), quote_powershell(word), escape_cmd(word)], [word; 3]);
         }
+    }
+
+    #[test]
+    fn a_name_that_looks_like_options_comes_last() {
+        assert_eq!(name_command("memdir read", "a b", "--lines 5-"), "memdir read 'a b' --lines 5-");
+        assert_eq!(name_command("memdir read", "-a/b", "--lines 5-"), "memdir read --lines 5- -- -a/b");
+        assert_eq!(name_command("memdir history", "-a/b", ""), "memdir history -- -a/b");
     }
 
     #[test]

@@ -177,11 +177,7 @@ fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: 
     let bytes = stored.as_ref().map_or(&[][..], |stored| &stored.bytes);
     let (decoded, mut problems) = text::decode(bytes);
     if let Some(entrypoint) = upkeep::open_entrypoint(store, &context.entrypoint_cache, prefix)? {
-        problems.extend(
-            entrypoint::long_lines(&entrypoint)
-                .into_iter()
-                .map(|long| Problem::at(long.line, long.to_string())),
-        );
+        problems.extend(entrypoint::long_lines(&entrypoint).into_iter().map(|long| Problem::at(long.line, long.to_string())));
     }
     let prepared = prepare(&decoded);
     let loaded = entrypoint::load(&prepared);

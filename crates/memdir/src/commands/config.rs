@@ -16,6 +16,7 @@ use memdir_core::{
 use serde::Serialize;
 use std::{
     io,
+    num::IntErrorKind,
     path::{Path, PathBuf},
 };
 use toml_edit::{Array, DocumentMut, Item, Value};
@@ -201,7 +202,7 @@ fn set(file: &SettingsFile, key: &str, values: &[String]) -> Result<ConfigChange
         edit::set(document, known.name, value);
         let after = document.to_string();
         file.check(&after).map_err(|failure| match invalid(known, &reason(file, &failure)) {
-            Failure::Usage { message, .. } if is_of_type(known, values) => {
+            Failure::Usage { message, .. } if is_about_others(document, known, values) => {
                 Failure::Usage { message, hint: "set it and the settings that it requires with: memdir config edit".into() }
             }
             other => other,
@@ -262,19 +263,28 @@ fn typed_value(key: &Key, values: &[String]) -> Result<Value, Failure> {
     match key.kind {
         "boolean" => value.parse::<bool>().map(Value::from).map_err(|_| invalid(key, &format!("{value:?}"))),
         "number" => number(value).ok_or_else(|| invalid(key, &format!("{value:?}"))),
+        config::WHOLE_NUMBER => value.parse::<i64>().map(Value::from).map_err(|error| match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => invalid(key, &format!("{value} is out of range")),
+            _ => invalid(key, &format!("{value:?}")),
+        }),
         _ => Ok(Value::from(value.as_str())),
     }
 }
 
-/// A whole number, or one with a fraction: the settings file decides which of them a key takes.
+/// A number, as it is written if it is whole.
 fn number(text: &str) -> Option<Value> {
     let whole = text.parse::<i64>().ok().map(Value::from);
     whole.or_else(|| text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from))
 }
 
-/// Whether the type of a key permits its value, so that an error is about the other settings that it requires.
-fn is_of_type(key: &Key, values: &[String]) -> bool {
-    key.kind == "string" || matches!(values, [value] if key.kind.contains(&format!("`{value}`")))
+/// Whether an error is about the other settings that a key requires: the type of the key permits its value, or its table lacks one
+/// without a default.
+fn is_about_others(document: &DocumentMut, key: &Key, values: &[String]) -> bool {
+    let table = |key: &Key| key.name.split_once('.').map(|(table, _)| table);
+    let is_missing = |other: &Key| {
+        table(other) == table(key) && other.default == "required" && !other.is_in_list() && value_in(document, other.name).is_none()
+    };
+    key.kind == "string" || matches!(values, [value] if key.kind.contains(&format!("`{value}`"))) || KEYS.iter().any(is_missing)
 }
 
 fn invalid(key: &Key, why: &str) -> Failure {

@@ -45,8 +45,8 @@ pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Fa
         None => Draft::create(home, stored.path.as_str(), &stored.bytes)?,
     };
     let resume = |file: &std::path::Path| {
-        let (options, name) = (settings.typed_options(), shell::quote_posix(stored.path.name()));
-        format!("memdir {options}edit {name} --draft {}", shell::quote_posix(&file.to_string_lossy()))
+        let draft = format!("--draft {}", shell::quote_posix(&file.to_string_lossy()));
+        shell::name_command(&format!("memdir {}edit", settings.typed_options()), stored.path.name(), &draft)
     };
     let saved = draft.edit(&stored.bytes, resume, |text| {
         if text == stored.bytes {
@@ -58,7 +58,7 @@ pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Fa
             return Err(Failure::Negative {
                 code: "cancelled",
                 message: "the text is empty; nothing was saved".into(),
-                hint: format!("to delete the memory instead, run: memdir delete {}", shell::quote_posix(stored.path.name())),
+                hint: format!("to delete the memory instead, run: {}", shell::name_command("memdir delete", stored.path.name(), "")),
             });
         }
         let write = Write::create(stored.path.clone(), text).mode(WriteMode::Exact);
@@ -68,7 +68,8 @@ pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Fa
         // The text was written on another one: the user has to see what else was changed before it is saved.
         Failure::Unsaved { cause, kept, resume } if matches!(&*cause, Failure::Core { error: Error::Changed { .. }, .. }) => {
             let options = settings.typed_options();
-            let see = format!("memdir {options}diff {} {}", shell::quote_posix(stored.path.name()), stored.version.short());
+            let diff = shell::name_command(&format!("memdir {options}diff"), stored.path.name(), "");
+            let see = format!("{diff} {}", stored.version.short());
             Failure::Unsaved { cause, kept, resume: format!("{resume} (see what changed with: {see})") }
         }
         failure => failure,

@@ -197,7 +197,12 @@ fn listed(found: &FoundPlaces) -> Vec<String> {
         lines.extend(chat.lines.iter().take(LINES_PER_FILE).map(|line| format!("  {line}")));
     }
     lines.extend(found.state_files.iter().map(|file| file.display().to_string()));
-    lines.extend(found.removed_files.iter().map(|file| format!("{}  the whole {}", file.display(), if file.is_dir() { "directory" } else { "file" })));
+    lines.extend(
+        found
+            .removed_files
+            .iter()
+            .map(|file| format!("{}  the whole {}", file.display(), if file.is_dir() { "directory" } else { "file" })),
+    );
     lines.extend(found.kept.iter().map(|place| format!("kept: {place}")));
     if found.derived > 0 {
         lines.push("search indexes, vectors and caches  all files; rebuilt when needed".to_owned());

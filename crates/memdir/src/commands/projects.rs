@@ -10,7 +10,10 @@ use crate::{
     project_records::{self, ProjectRecord, RecordsLock},
     scope::Scope,
 };
-use memdir_core::{Actor, FileStore, List, Memdir, MemoryPath, internal::base::disk::LockWait};
+use memdir_core::{
+    Actor, FileStore, List, Memdir, MemoryPath,
+    internal::base::{disk::LockWait, shell::quote_posix},
+};
 use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -121,7 +124,9 @@ pub(super) fn check_typed(settings: &Settings, scope: &Scope) -> Result<(), Fail
     if id == scope.project.id || settings.config.mounts.iter().any(|mount| mount.project.as_deref() == Some(id)) {
         return Ok(());
     }
-    check_known(settings, id, || format!("create it with: memdir --project {id} init, or list the projects with: memdir projects"))
+    check_known(settings, id, || {
+        format!("create it with: memdir --project {} init, or list the projects with: memdir projects", quote_posix(id))
+    })
 }
 
 fn check_known(settings: &Settings, id: &str, otherwise: impl Fn() -> String) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use crate::{
 };
 use memdir_core::{
     Access, EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading,
-    internal::{base::shell::quote_posix, prompt},
+    internal::{base::shell::name_command, prompt},
 };
 use serde::Serialize;
 use std::io;
@@ -89,8 +89,8 @@ fn show_several(all: &Several, printer: &mut Printer<'_>) -> io::Result<()> {
 /// Adds the notes about one memory.
 fn add_notes(reading: &Reading, printer: &mut Printer<'_>) {
     if let Some(next) = reading.next_line {
-        let name = quote_posix(&reading.name);
-        printer.note(format!("lines {} of {}; continue with: memdir read {name} --lines {next}-", reading.lines, reading.total_lines));
+        let command = name_command("memdir read", &reading.name, &format!("--lines {next}-"));
+        printer.note(format!("lines {} of {}; continue with: {command}", reading.lines, reading.total_lines));
     }
     problems(&reading.name, &reading.problems, printer);
 }

@@ -108,9 +108,9 @@ fn explain_rule(rule: &RuleMatch) -> String {
     };
     let pending = match rule.effect {
         Some(effect) if effect < rule.strength => format!(
-            "; to enable `{}`, run: memdir rules accept {}",
+            "; to enable `{}`, run: {}",
             rule.strength.name(),
-            memdir_core::internal::base::shell::quote_posix(&rule.name)
+            memdir_core::internal::base::shell::name_command("memdir rules accept", &rule.name, "")
         ),
         _ => String::new(),
     };

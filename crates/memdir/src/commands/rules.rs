@@ -13,7 +13,10 @@ use crate::{
 };
 use memdir_core::{
     Clock as _, Memdir, MemoryPath, Read, Rule, RuleOrigin, Strength, SystemClock, TripwireKind,
-    internal::operations::ledger::{SpaceUses, TripwireCounts},
+    internal::{
+        base::shell,
+        operations::ledger::{SpaceUses, TripwireCounts},
+    },
 };
 use serde::Serialize;
 use std::io::{self, Write as _};
@@ -101,11 +104,11 @@ fn decide(
     output: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
     let verb = if decision == Decision::Accepted { "accept" } else { "reject" };
-    let command = format!("memdir rules {verb} {}", memdir_core::internal::base::shell::quote_posix(&typed.name));
+    let command = |options: &str| shell::name_command(&format!("memdir rules {verb}"), &typed.name, options);
     if let Some(variable) = config::agent_variable() {
         return Err(Failure::Usage {
             message: format!("only a person can {verb} a rule, but an agent is running this command ({variable} is set)"),
-            hint: format!("run the command yourself in a terminal: {command}"),
+            hint: format!("run the command yourself in a terminal: {}", command("")),
         });
     }
     let name = memdir.name(&MemoryPath::parse(&typed.name)?);
@@ -121,8 +124,9 @@ fn decide(
             return Err(Failure::Usage {
                 message: format!("`memdir rules {verb}` needs confirmation, but {}", output.why_not_asked()),
                 hint: format!(
-                    "read the rule with `memdir read {}`, then run: {command} --yes",
-                    memdir_core::internal::base::shell::quote_posix(&rule.name)
+                    "read the rule with `{}`, then run: {}",
+                    shell::name_command("memdir read", &rule.name, ""),
+                    command("--yes")
                 ),
             });
         }
@@ -160,8 +164,9 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
     page.table(&rows)?;
     let pending: Vec<&RuleRow> = list.rules.iter().filter(|rule| rule.conditions.iter().any(is_pending)).collect();
     if let [first, others @ ..] = pending.as_slice() {
-        let name = if others.is_empty() { memdir_core::internal::base::shell::quote_posix(&first.name) } else { "NAME".to_owned() };
-        page.note(format!("`ask` and `deny` take effect after you accept the rule with: memdir rules accept {name}"));
+        let name = if others.is_empty() { &first.name } else { "NAME" };
+        let command = shell::name_command("memdir rules accept", name, "");
+        page.note(format!("`ask` and `deny` take effect after you accept the rule with: {command}"));
     }
     Ok(())
 }

@@ -26,6 +26,8 @@ impl Key {
     }
 }
 
+/// The kind of a number without a fraction.
+pub(crate) const WHOLE_NUMBER: &str = "whole number";
 /// The kind of a table.
 pub(crate) const TABLE: &str = "table";
 /// The kind of an array of tables.
@@ -266,10 +268,10 @@ pub(crate) const KEYS: &[Key] = &[
         "none",
         "Folders with other conversations: Markdown or text files with speaker names, or JSONL files with `role` and `content`.",
     ),
-    key("chats.keep_days", "number", "365", "Days to keep a conversation after its last message; 0 for no limit."),
+    key("chats.keep_days", WHOLE_NUMBER, "365", "Days to keep a conversation after its last message; 0 for no limit."),
     key(
         "chats.keep_bytes",
-        "number",
+        WHOLE_NUMBER,
         "1073741824",
         "Maximum size of all conversations in bytes, above which the oldest are deleted; 0 for no limit.",
     ),
@@ -336,28 +338,28 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("search.url", "string", "required for an endpoint", "URL of the endpoint, such as `http://localhost:11434`."),
     key("search.model", "string", "required for an endpoint", "Name of the model at the endpoint."),
-    key("search.dimensions", "number", "required for an endpoint", "Number of dimensions of the model's vectors."),
+    key("search.dimensions", WHOLE_NUMBER, "required for an endpoint", "Number of dimensions of the model's vectors."),
     key("search.key_file", "path", "none", "File with the API key of the endpoint."),
     key("search.query_prefix", "string", "none", "Text that the model expects before a query."),
     key("search.passage_prefix", "string", "none", "Text that the model expects before a passage."),
     key("dream", "table", "", "Settings for `memdir dream`."),
     key("dream.auto", "boolean", "`false`", "Makes a plan at the end of a session when one is due. Set by `memdir dream --auto`."),
-    key("dream.hours", "number", "24", "Minimum number of hours after the last plan before an automatic plan is due."),
-    key("dream.sessions", "number", "5", "Minimum number of sessions after the last plan before an automatic plan is due."),
-    key("dream.minutes", "number", "10", "Minimum number of minutes between attempts to make an automatic plan."),
+    key("dream.hours", WHOLE_NUMBER, "24", "Minimum number of hours after the last plan before an automatic plan is due."),
+    key("dream.sessions", WHOLE_NUMBER, "5", "Minimum number of sessions after the last plan before an automatic plan is due."),
+    key("dream.minutes", WHOLE_NUMBER, "10", "Minimum number of minutes between attempts to make an automatic plan."),
     key(
         "dream.log_hours",
-        "number",
+        WHOLE_NUMBER,
         "48",
         "Minimum number of hours after the daily logs were last distilled before tools report that they are due again.",
     ),
     key(
         "dream.log_sessions",
-        "number",
+        WHOLE_NUMBER,
         "8",
         "Minimum number of sessions after the daily logs were last distilled before tools report that they are due again.",
     ),
-    key("dream.model_seconds", "number", "300", "Time limit for one run of `memdir dream --with`, in seconds."),
+    key("dream.model_seconds", WHOLE_NUMBER, "300", "Time limit for one run of `memdir dream --with`, in seconds."),
     key("dream.model_cost", "number", "1.0", "Cost limit for one run of `memdir dream --with`, in USD, if the program supports a limit."),
     key("memory", "table", "", "Settings for the whole memory."),
     key(

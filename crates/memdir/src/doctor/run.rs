@@ -1,9 +1,10 @@
 //! Starts a program as a host would, with a time limit.
 
+use crate::program_error::{self, StreamTail};
 use memdir_core::internal::base::time::Stopwatch;
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Write as _},
     path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
@@ -13,9 +14,6 @@ use std::{
 
 /// The shortest time that any host waits for a server.
 const TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long to wait for the rest of the standard error of a server that has ended.
-const STDERR_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A server that answered.
 #[derive(Debug)]
@@ -33,6 +31,9 @@ pub(super) struct HookRun {
     /// The exit status; `None` if a signal ended it.
     pub(super) exit: Option<i32>,
     pub(super) stdout: String,
+    /// Whether `stdout` is only the end of what it printed.
+    pub(super) is_cut: bool,
+    /// The last lines of its standard error.
     pub(super) stderr: String,
     pub(super) millis: u128,
 }
@@ -41,22 +42,20 @@ pub(super) struct HookRun {
 pub(super) fn handshake(dir: &Path, program: &str, args: &[String]) -> Result<ServerInfo, String> {
     let watch = Stopwatch::start();
     let mut child = start(dir, program, args)?;
-    let stderr = child.stderr.take();
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut text));
-        sender.send(String::from_utf8_lossy(&text).trim().to_owned())
-    });
+    let stderr = child.stderr.take().map(StreamTail::read);
     let server = initialize(&mut child, &watch);
     // A server that cannot be killed ends because its input is closed.
     let _ = child.kill();
     let _ = child.wait();
-    server.map_err(|error| match receiver.recv_timeout(STDERR_TIMEOUT) {
-        Ok(reason) if !reason.is_empty() => format!("{error}: {reason}"),
-        // A process that the server started may keep standard error open.
-        _ => error,
+    server.map_err(|error| match excerpt_of(stderr) {
+        reason if reason.is_empty() => error,
+        reason => format!("{error}: {reason}"),
     })
+}
+
+/// The last lines of a stream of a program that has ended.
+fn excerpt_of(stream: Option<StreamTail>) -> String {
+    stream.map(|stream| program_error::excerpt(&stream.into_text().0)).unwrap_or_default()
 }
 
 fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String> {
@@ -88,7 +87,7 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
     let tools = wait_for(2)?;
     let tools = tools["result"]["tools"].as_array().ok_or_else(|| {
         let why = tools["error"]["message"].as_str().unwrap_or("the response has no list of tools");
-        format!("cannot list its tools: {why}")
+        format!("cannot list its tools: {}", program_error::excerpt(why))
     })?;
     let is_loaded = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
     let is_needed = |tool: &&Value| ["memory_search", "memory_write"].iter().any(|name| tool["name"] == *name);
@@ -107,22 +106,16 @@ pub(super) fn run_hook(dir: &Path, line: &str, args: Option<&[String]>, input: &
         None => ("sh", ["-c", line].map(str::to_owned).to_vec()),
     };
     let mut child = start(dir, program, &args)?;
-    let read_all = |stream: Option<Box<dyn std::io::Read + Send>>| {
-        thread::spawn(move || {
-            let mut text = Vec::new();
-            let _ = stream.map(|mut stream| stream.read_to_end(&mut text));
-            String::from_utf8_lossy(&text).into_owned()
-        })
-    };
-    let out = read_all(child.stdout.take().map(|stream| Box::new(stream) as _));
-    let err = read_all(child.stderr.take().map(|stream| Box::new(stream) as _));
+    let stdout = child.stdout.take().map(StreamTail::read);
+    let stderr = child.stderr.take().map(StreamTail::read);
     if let Some(mut stdin) = child.stdin.take() {
         // A hook that does not read its input may have closed it.
         let _ = stdin.write_all(input.as_bytes());
     }
     let exit = wait(&mut child, &watch)?;
-    let join = |text: thread::JoinHandle<String>| text.join().unwrap_or_default();
-    Ok(HookRun { exit, stdout: join(out), stderr: join(err), millis: watch.elapsed().as_millis() })
+    let millis = watch.elapsed().as_millis();
+    let (stdout, is_cut) = stdout.map(StreamTail::into_text).unwrap_or_default();
+    Ok(HookRun { exit, stdout, is_cut, stderr: excerpt_of(stderr), millis })
 }
 
 fn wait(child: &mut Child, watch: &Stopwatch) -> Result<Option<i32>, String> {

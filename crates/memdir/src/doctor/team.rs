@@ -1,7 +1,7 @@
 //! Checks the connection to a team server: the entry in the host's settings, whether the server can be reached, and whether it accepts
 //! the token. Never prints a token.
 
-use super::DoctorFinding;
+use super::{DoctorFinding, in_project};
 use crate::{
     hosts::{
         ConfigEdit, ConfigFile, Host, config_edit,
@@ -99,10 +99,7 @@ fn install_command(host: &Host, project_dir: Option<&Path>, url: &str, entry: &V
         (None, Some(_), Some(_)) => " --token-env NAME".to_owned(),
         (None, Some(_), None) => " --token-file FILE".to_owned(),
     };
-    let command = format!("memdir install {} --server {url}{}{token}", host.name, project.unwrap_or_default());
-    match project_dir {
-        // Elsewhere, the command would install the connection a second time.
-        Some(dir) => format!("cd {} && {command} --scope project", quote_posix(&dir.to_string_lossy())),
-        None => command,
-    }
+    let command = format!("memdir install {} --server {}{}{token}", host.name, quote_posix(url), project.unwrap_or_default());
+    let scope = if project_dir.is_some() { " --scope project" } else { "" };
+    in_project(project_dir, &format!("{command}{scope}"))
 }

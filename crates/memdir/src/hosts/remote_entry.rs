@@ -101,18 +101,25 @@ pub(crate) fn remote_header<'a>(entry: &'a Value, name: &str) -> Option<&'a str>
     ["headers", "http_headers"].iter().find_map(|key| entry[*key][name].as_str())
 }
 
-/// Returns the environment variable from which the host reads the token of a server's entry.
+/// Returns the environment variable from which the host reads the token of a server's entry. Others may write the settings of a project,
+/// and the name is part of suggested commands, so nothing else than a name is one.
 pub(crate) fn token_env_name(entry: &Value) -> Option<&str> {
-    if let Some(name) = entry[TOKEN_ENV_KEY].as_str() {
-        return Some(name);
-    }
-    let value = remote_header(entry, "Authorization")?.strip_prefix("Bearer ")?;
-    REFERENCES.iter().find_map(|begin| value.strip_prefix(begin))?.strip_suffix('}')
+    let reference = || {
+        let value = remote_header(entry, "Authorization")?.strip_prefix("Bearer ")?;
+        REFERENCES.iter().find_map(|begin| value.strip_prefix(begin))?.strip_suffix('}')
+    };
+    let is_name = |name: &&str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    entry[TOKEN_ENV_KEY].as_str().or_else(reference).filter(is_name)
 }
 
-/// Returns the entry without its token, as receipts record it.
+/// Returns the entry without its token, as receipts record it. A reference to a variable is not a token.
 pub(crate) fn masked(entry: &Value) -> Value {
     let mut masked = entry.clone();
+    if token_env_name(entry).is_some() && entry[TOKEN_ENV_KEY].is_null() {
+        return masked;
+    }
     for key in ["headers", "http_headers"] {
         if let Some(header) = masked.get_mut(key).and_then(|headers| headers.get_mut("Authorization")) {
             *header = json!(MASKED);

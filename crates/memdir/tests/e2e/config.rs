@@ -814,7 +814,7 @@ fn an_invalid_key_or_value_changes_nothing() {
     assert_snapshot!(home.run(&["config", "set", "chats.keep_days", "ninety"]), @r#"
     -- stderr
     error: invalid value for chats.keep_days: "ninety"
-    hint: chats.keep_days takes: number
+    hint: chats.keep_days takes: whole number
     -- exit 2
     "#);
     for (key, value) in [
@@ -834,6 +834,18 @@ fn an_invalid_key_or_value_changes_nothing() {
         assert!(printed.contains(&message) && printed.ends_with("-- exit 2\n"), "{printed}");
     }
     assert!(home.run(&["config", "set", "chats.keep_bytes", "-1"]).contains("invalid value for chats.keep_bytes: "));
+    assert_snapshot!(home.run(&["config", "set", "chats.keep_days", "1.5"]), @r#"
+    -- stderr
+    error: invalid value for chats.keep_days: "1.5"
+    hint: chats.keep_days takes: whole number
+    -- exit 2
+    "#);
+    assert_snapshot!(home.run(&["config", "set", "chats.keep_bytes", "12345678901234567890"]), @"
+    -- stderr
+    error: invalid value for chats.keep_bytes: 12345678901234567890 is out of range
+    hint: chats.keep_bytes takes: whole number
+    -- exit 2
+    ");
     assert_snapshot!(home.run(&["config", "set", "team", "yes"]), @r#"
     -- stderr
     error: invalid value for team: "yes"
@@ -861,6 +873,12 @@ fn an_invalid_key_or_value_changes_nothing() {
     assert_snapshot!(home.run(&["config", "set", "oauth.issuer", "https://login.example.org"]), @"
     -- stderr
     error: invalid value for oauth.issuer: missing field `resource`
+    hint: set it and the settings that it requires with: memdir config edit
+    -- exit 2
+    ");
+    assert_snapshot!(home.run(&["config", "set", "oauth.client_secret_file", "secret"]), @"
+    -- stderr
+    error: invalid value for oauth.client_secret_file: missing field `issuer`
     hint: set it and the settings that it requires with: memdir config edit
     -- exit 2
     ");

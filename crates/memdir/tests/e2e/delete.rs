@@ -39,6 +39,11 @@ fn a_missing_or_changed_memory_is_an_error() {
     hint: read the current version with: memdir read a
     -- exit 1
     "#);
+    // A name that looks like options, in a command that can be copied.
+    home.ok(&["write", "--", "-x/deploy", "A."]);
+    let shown = home.run(&["delete", "--if-version", "0123456789abcdef0123456789abcdef", "--", "-x/deploy"]);
+    assert!(shown.contains("\nhint: read the current version with: memdir read -- -x/deploy\n"), "{shown}");
+    assert_eq!(home.ok(&["read", "--", "-x/deploy"]), "A.\n");
     assert_snapshot!(home.run(&["delete", "a", "--json"]), @r#"
     {
       "name": "a",

@@ -392,13 +392,18 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     );
     // Each of them may fail, too.
     for (host, script, why) in [
-        ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex exited with status 1: stream error: no credit"),
+        ("codex", "echo 'stream error: no credit' >&2; exit 1", "codex exited with status 1: stream error: no credit\n"),
+        (
+            "codex",
+            "echo 'Incorrect API key provided: AKIAQ7RHTZW4XNMP2LKD' >&2; exit 1",
+            "Incorrect API key provided: [secret: aws-access-key]\n",
+        ),
         ("codex", "echo 'I would archive the empty note.'", "expected JSON such as"),
         ("gemini", "echo '{\"response\":\"no\"}'", "expected JSON such as"),
         (
             "gemini",
-            "printf '{\\n  \"error\": {\\n    \"message\": \"quota exceeded\"\\n  }\\n}\\n' >&2; exit 1",
-            "gemini exited with status 1: quota exceeded",
+            "printf 'Loaded cached credentials.\\n{\\n  \"error\": {\\n    \"message\": \"quota of AKIAQ7RHTZW4XNMP2LKD exceeded\"\\n  }\\n}\\n' >&2; exit 1",
+            "gemini exited with status 1: quota of [secret: aws-access-key] exceeded\n",
         ),
     ] {
         fake_program(&home, host, script);
@@ -455,7 +460,7 @@ fn a_model_that_misbehaves_changes_nothing() {
         ),
         (
             "reaches its cost limit",
-            "echo '{\"is_error\":true,\"subtype\":\"error_max_budget_usd\"}'",
+            "echo '{\"is_error\":true,\"result\":\"\",\"subtype\":\"error_max_budget_usd\"}'",
             "the program reported an error: error_max_budget_usd",
         ),
         ("prints prose", "echo 'I archived everything for you.'", "operations: expected JSON such as"),
@@ -522,4 +527,19 @@ fn the_end_of_a_session_makes_a_plan_when_one_is_due() {
     assert!(status(&home)["waiting"].as_str().unwrap().starts_with("the last plan was made"));
     home.ok(&["dream", "--auto", "off"]);
     assert_eq!(status(&home)["waiting"], "automatic plans are off");
+}
+
+/// The command has no `--force` that the hint could name.
+#[test]
+fn a_plan_is_not_written_over_a_file() {
+    let home = filled();
+    fs::write(home.path("plan.md"), "mine").unwrap();
+    let plan = home.path("plan.md").display().to_string();
+    assert_snapshot!(home.run(&["dream", "--output", &plan]), @"
+    -- stderr
+    error: [HOME]/plan.md already exists
+    hint: use another file name
+    -- exit 2
+    ");
+    assert_eq!(fs::read_to_string(plan).unwrap(), "mine");
 }

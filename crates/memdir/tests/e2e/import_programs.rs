@@ -245,6 +245,16 @@ fn older_and_damaged_databases_of_claude_mem() {
         let printed = home.run(&["import", "claude-mem", home.path(name).to_str().unwrap()]);
         assert!(printed.contains("error: ") && printed.contains("hint: ") && printed.contains("-- exit "), "{name}: {printed}");
     }
+    // What is locked is not damaged.
+    let owner = Connection::open(home.path("other.db")).unwrap();
+    owner.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    insta::assert_snapshot!(home.run(&["import", "claude-mem", home.path("other.db").to_str().unwrap()]), @r#"
+    -- stderr
+    error: cannot read "[HOME]/other.db": database is locked
+    hint: close claude-mem, then try again
+    -- exit 3
+    "#);
+    drop(owner);
     let text = home.run(&["import", "claude-mem", home.path("text.db").to_str().unwrap()]);
     assert!(text.contains("file is not a database\nhint: check that the file is claude-mem's database, usually "), "{text}");
     insta::assert_snapshot!(home.run(&["import", "claude-mem", home.path("other.db").to_str().unwrap()]), @"

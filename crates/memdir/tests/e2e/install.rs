@@ -227,25 +227,46 @@ fn suggested_commands_keep_the_installation() {
     assert!(shown.contains(&format!("choose with: {command}")), "{shown}");
 }
 
-#[test]
-fn the_doctor_says_why_a_program_fails() {
+/// Installs memdir in Codex for the project, then replaces the program by a script.
+fn broken_codex(script: &str) -> Home {
     let home = Home::new();
     home.bare(&["install", "codex", "--scope", "project"]).output().unwrap();
     let program = home.path("bin/memdir-broken");
     fs::create_dir_all(home.path("bin")).unwrap();
-    fs::write(&program, "#!/bin/sh\necho 'no such model' >&2\nexit 1\n").unwrap();
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     for file in ["config.toml", "hooks.json"] {
         let file = home.path("work/.codex").join(file);
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace(env!("CARGO_BIN_EXE_memdir"), program.to_str().unwrap())).unwrap();
     }
+    home
+}
+
+#[test]
+fn the_doctor_says_why_a_program_fails() {
+    let home = broken_codex("echo 'no such model' >&2\nexit 1");
     let shown = home.run_bare(&["doctor", "codex"]);
-    let install = "check that the program runs, or run: memdir --home [HOME]/home install codex --scope project\n";
-    assert!(shown.contains(&format!(": no such model\n      {install}")), "{shown}");
-    let explain = "run: echo '{}' | memdir --home [HOME]/home hook codex session-start --explain\n";
+    let install = "run: cd [HOME]/work && memdir --home [HOME]/home install codex --scope project\n";
+    assert!(shown.contains(&format!(": no such model\n      check that the program runs, or {install}")), "{shown}");
+    let explain = "run: cd [HOME]/work && echo '{}' | memdir --home [HOME]/home hook codex session-start --explain\n";
     assert!(shown.contains(&format!("exited with status 1: no such model\n      {explain}")), "{shown}");
     assert!(shown.ends_with("next: memdir doctor --fix\n-- exit 1\n"), "{shown}");
+    // In another project, the commands are for this one.
+    fs::create_dir(home.path("other")).unwrap();
+    let elsewhere = home.bare(&["doctor", "codex"]).current_dir(home.path("other")).output().unwrap();
+    assert!(home.plain(&String::from_utf8(elsewhere.stdout).unwrap()).contains(install));
+}
+
+/// The standard error of a server was shown as a whole, with its secrets, or not at all if another process kept it open.
+#[test]
+fn the_doctor_shows_a_bounded_end_of_what_a_program_printed() {
+    let flood = "head -c 2000000 /dev/zero | tr '\\0' 'x' >&2\necho >&2\n";
+    let refused = "echo 'key AKIAQ7RHTZW4XNMP2LKD was refused' >&2\ncase $* in *mcp*) sleep 3 >/dev/null & esac\nexit 1";
+    let home = broken_codex(&format!("{flood}{refused}"));
+    let shown = home.run_bare(&["doctor", "codex"]);
+    assert!(shown.matches("key [secret: aws-access-key] was refused\n").count() > 2, "{shown}");
+    assert!(!shown.contains("AKIAQ7RHTZW4XNMP2LKD") && shown.len() < 10_000, "{shown}");
 }
 
 #[test]

@@ -214,9 +214,16 @@ fn the_doctor_advises_by_how_the_token_was_installed() {
     server.ok(&["token", "revoke", listed["tokens"][0]["id"].as_str().unwrap()]);
     assert_eq!(fix("codex"), format!("get another token, then run: memdir install codex --server {url} --project shop --token-file FILE"));
     assert_eq!(fix("claude-code"), "get another token, then set TEAM_TOKEN to it in the environment of Claude Code");
+    // A project's settings come from others, and none of them is a part of a command that a shell would run.
+    let settings = fs::read_to_string(home.path("shop/.mcp.json")).unwrap();
+    fs::write(home.path("shop/.mcp.json"), settings.replace("${TEAM_TOKEN}", "${X; touch owned}")).unwrap();
+    let hostile = fix("claude-code");
+    assert!(hostile.ends_with("--token-env NAME --scope project") && !hostile.contains("touch"), "{hostile}");
+    fs::write(home.path("shop/.mcp.json"), settings.replace("/mcp\"", "/$(id)/mcp\"")).unwrap();
+    assert!(!fix("claude-code").contains(&format!(" {url}/$(id)")), "{}", fix("claude-code"));
     fs::remove_file(home.path("shop/.mcp.json")).unwrap();
     let missing = fix("claude-code");
-    let command = format!("/shop && memdir install claude-code --server {url} --token-env NAME --scope project");
+    let command = format!("/shop && memdir install claude-code --server {url} --token-env TEAM_TOKEN --scope project");
     assert!(missing.starts_with("run: cd ") && missing.ends_with(&command), "{missing}");
     fs::remove_dir(home.path("shop")).unwrap();
     let gone = fix("claude-code");

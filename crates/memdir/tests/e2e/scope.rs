@@ -673,6 +673,8 @@ fn a_mistyped_project_is_an_error_and_creates_nothing() {
     hint: create it with: memdir --project shop init, or list the projects with: memdir projects
     -- exit 2
     "#);
+    let quoted = run_in(&home, "plain", &["list", "--project", "my;shop"]);
+    assert!(quoted.contains("hint: create it with: memdir --project 'my;shop' init, or "), "{quoted}");
     assert_snapshot!(run_in(&home, "plain", &["search", "x", "--project", "shop", "--json"]), @r#"
     {
       "error": {

@@ -149,7 +149,8 @@ fn omission_reason(error: &Error) -> &'static str {
         Error::Secret { .. } => "a secret",
         Error::ReadOnly { .. } => "a read-only file",
         Error::TooLarge { .. } => "the size limit",
-        _ => "a name or text that a plan cannot contain",
+        Error::BadPath { .. } | Error::BadInput { .. } => "a name or text that a plan cannot contain",
+        _ => "a memory that could not be read",
     }
 }
 
@@ -229,4 +230,17 @@ pub(super) fn diffs(operation: &DreamOperation, by_path: &HashMap<&MemoryPath, &
         }
     }
     secrets::redact(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn a_failure_to_read_is_not_a_text_that_a_plan_cannot_contain() {
+        let denied = Error::io("read", "/m/a.md", io::ErrorKind::PermissionDenied.into());
+        assert_eq!(omission_reason(&denied), "a memory that could not be read");
+        assert_eq!(omission_reason(&Error::bad_input("text of a", "it is empty")), "a name or text that a plan cannot contain");
+    }
 }

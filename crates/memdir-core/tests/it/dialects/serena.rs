@@ -64,6 +64,7 @@ fn errors_have_the_documented_words() {
     assert!(edit("z", "literal").contains("not"), "{}", edit("z", "literal"));
     assert!(edit("x", "literal").contains('2'), "{}", edit("x", "literal"));
     assert!(edit("x", "regex").contains('2'), "{}", edit("x", "regex"));
+    assert!(edit("(", "regex").contains("regular expression") && edit("(", "regex").ends_with(" Correct the argument and call again."));
     assert!(edit("z*", "regex").ends_with(" Correct the regular expression or the replacement."), "{}", edit("z*", "regex"));
     assert_eq!(desk.file("a.md").unwrap(), "x x");
     let all = json!({ "memory_name": "a", "needle": "x", "repl": "y", "mode": "literal", "allow_multiple_occurrences": true });

@@ -7,7 +7,7 @@ use crate::page::{
     source::HostFindings,
 };
 use maud::{Markup, html};
-use memdir_core::Result;
+use memdir_core::{Result, internal::base::visible::visible};
 
 /// Lists the hosts. Starts nothing.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
@@ -58,8 +58,8 @@ fn checked(host: &HostFindings) -> Markup {
             ul.checks {
                 @for finding in &host.findings {
                     li class=(finding.level) {
-                        strong { (finding.level) } " " (finding.what) ": " (finding.seen)
-                        @if let Some(fix) = &finding.fix { br; code { (fix) } }
+                        strong { (finding.level) } " " (visible(&finding.what)) ": " (visible(&finding.seen))
+                        @if let Some(fix) = &finding.fix { br; code { (visible(fix)) } }
                     }
                 }
             }

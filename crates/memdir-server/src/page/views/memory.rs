@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use memdir_core::{
     Change, ChangeFilter, Memory, MemoryPath, Read, Reading, Recall, Result, Validity, Verify,
     internal::{
-        base::{shell::quote_posix, text},
+        base::{shell::name_command, text},
         operations::{
             diff, undo,
             verify::{self, ProjectLookup},
@@ -61,7 +61,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                     }
                     @if let Some(next) = reading.next_line { p.quiet {
                         "Truncated before line " (next)
-                        @if context.space.machine.is_some() { "; read the rest with: memdir read " (quote_posix(&reading.name)) " --lines " (next) "-" } @else { "." }
+                        @if context.space.machine.is_some() { "; read the rest with: " (name_command("memdir read", &reading.name, &format!("--lines {next}-"))) } @else { "." }
                     } }
                     p.quiet {
                         @if is_plain { a href=(context.memory_url(&reading.name)) { "Show the rendered text" } }

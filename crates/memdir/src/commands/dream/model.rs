@@ -8,6 +8,7 @@ use crate::{
     config::{DreamSetting, Settings, path_variable, user_home_dir},
     exit::Failure,
     output::{CommandOutput, Printer},
+    program_error,
 };
 use memdir_core::{
     Dream, DreamPlan, DreamShelf, LeftOut,
@@ -19,6 +20,7 @@ use memdir_core::{
             time::Stopwatch,
         },
         operations::dream::combined,
+        secrets::redact,
     },
 };
 use serde::Serialize;
@@ -214,23 +216,30 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
     }
 }
 
-/// What a program that failed reported: the error in its JSON, or else its last line. Claude Code prints JSON on standard output also if
-/// it fails; Gemini CLI prints it on standard error.
+/// What a program that failed reported: the error in its JSON, or else its last lines. Claude Code prints JSON on standard output also if
+/// it fails; Gemini CLI prints it on standard error, behind lines of text.
 fn failure_reason(stdout: &[u8], stderr: &[u8]) -> String {
     let streams = [stderr, stdout].map(String::from_utf8_lossy);
-    let from_json = |text: &str| reported_error(&serde_json::from_str::<Value>(text).ok()?);
-    let last_line = |text: &str| text.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned);
-    let reason = streams.iter().find_map(|text| from_json(text)).or_else(|| streams.iter().find_map(|text| last_line(text)));
-    ellipsis(reason.as_deref().unwrap_or("no message"), 200).into_owned()
+    let last_lines = |text: &str| Some(program_error::excerpt(text)).filter(|lines| !lines.is_empty());
+    let reason = streams.iter().find_map(|text| reported_error(&first_json(text)?));
+    let reason = reason.or_else(|| streams.iter().find_map(|text| last_lines(text)));
+    reason.unwrap_or_else(|| "no message".to_owned())
 }
 
-/// The error in the JSON that a program printed, if it is one.
+/// The JSON object that begins at the first line with a `{`. What follows it is ignored.
+fn first_json(text: &str) -> Option<Value> {
+    let start = if text.starts_with('{') { 0 } else { text.find("\n{")? + 1 };
+    serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()
+}
+
+/// The error in the JSON that a program printed, if it is one. Without secrets: a provider may quote the key that it refuses.
 fn reported_error(value: &Value) -> Option<String> {
+    let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
     let message = match (value["is_error"] == true, &value["error"]) {
-        (true, _) => value["result"].as_str().or_else(|| value["subtype"].as_str()).unwrap_or("unknown"),
-        (false, error) => error["message"].as_str()?,
+        (true, _) => text(&value["result"]).or_else(|| text(&value["subtype"])).unwrap_or_else(|| "unknown".to_owned()),
+        (false, error) => text(&error["message"])?,
     };
-    Some(ellipsis(message, 200).into_owned())
+    Some(ellipsis(&redact(&message), 200).into_owned())
 }
 
 type Output = (Option<i32>, Vec<u8>, Vec<u8>);

@@ -5,7 +5,10 @@ use crate::{args::Import as Typed, commands::counted, exit::Failure, output::Out
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_chats::{ClaudeMemContent, read_claude_mem};
 use memdir_core::{Error, internal::operations::import::basic_memory};
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// The maximum number of projects that a note names.
 const NAMED_PROJECTS: usize = 10;
@@ -68,6 +71,9 @@ fn claude_mem(path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<Stri
             message: error.command_message(),
             hint: "use the path of claude-mem's database, usually ~/.claude-mem/claude-mem.db".into(),
         },
+        Error::Io { ref source, .. } if source.kind() == io::ErrorKind::ResourceBusy => {
+            Failure::Core { error, hint: Some("close claude-mem, then try again") }
+        }
         Error::Unavailable { .. } => Failure::Core {
             error,
             hint: Some("check that the file is claude-mem's database, usually ~/.claude-mem/claude-mem.db, and not damaged"),
