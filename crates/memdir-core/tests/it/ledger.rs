@@ -340,7 +340,7 @@ fn a_rule_that_never_fires_in_90_days_can_go() {
         "name": "push",
         "type": "feedback",
         "description": "push has not fired in 90 days; proposed change: remove it",
-        "text": "push has never fired (conversations counted: 10).\n",
+        "text": "push has not fired on this machine (conversations counted: 10).\n",
         "words": "",
         "turns": [],
         "sessions": [],

@@ -307,7 +307,9 @@ fn check_plugin(host: &Host, plugin: &InstalledPlugin, files: &[ConfigFile]) -> 
         return DoctorFinding::ok(what, format!("enabled in {file}"));
     }
     let fix = format!("remove one of the two with: memdir uninstall {}, or {}", host.name, plugin.remove);
-    DoctorFinding::bad(what, format!("enabled in {file} in addition to `memdir install`, so tools and hooks are duplicated"), fix)
+    let has_hooks = files.iter().flat_map(|file| &file.edits).any(hosts::ConfigEdit::is_hook);
+    let doubled = if has_hooks { "tools and hooks are" } else { "its tools are" };
+    DoctorFinding::bad(what, format!("enabled in {file} in addition to `memdir install`, so {doubled} duplicated"), fix)
 }
 
 fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {

@@ -58,7 +58,10 @@ pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Fa
             return Err(Failure::Negative {
                 code: "cancelled",
                 message: "the text is empty; nothing was saved".into(),
-                hint: format!("to delete the memory instead, run: {}", shell::name_command("memdir delete", stored.path.name(), "")),
+                hint: format!(
+                    "to delete the memory instead, run: {}",
+                    shell::name_command(&format!("memdir {}delete", settings.typed_options()), stored.path.name(), "")
+                ),
             });
         }
         let write = Write::create(stored.path.clone(), text).mode(WriteMode::Exact);

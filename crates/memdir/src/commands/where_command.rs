@@ -55,13 +55,19 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
         kind: scope.project.kind,
         root: scope.project.root.clone(),
         checkout: scope.project.checkout.clone(),
-        why: scope.project.why(),
+        why: project_reason(scope),
         mounts: mounts.collect(),
         alike: moved::similar_projects(settings, scope),
         changes: alternatives(settings, scope),
         in_dir: settings.dir.is_some(),
     };
     CommandOutput::new(output, show).with_notes(scope.notes.clone())
+}
+
+/// Why this is the project: the directory, unless another project's memory is selected.
+fn project_reason(scope: &Scope) -> String {
+    let own = scope.mounts.iter().find(|placed| placed.mount.prefix.is_empty() && scope.id != scope.project.id);
+    own.map_or_else(|| scope.project.why(), |placed| placed.why.clone())
 }
 
 /// Settings and commands that select another memory.

@@ -79,7 +79,7 @@ fn unused(mounts: &[MountInfo], rule: &Rule, uses: &SpaceUses, modified: Timesta
     if fires || counted.sessions < RULE_MIN_SESSIONS || !is_old(modified) || !counted.since.is_some_and(is_old) {
         return None;
     }
-    let last = uses.last_fired(&rule.name).map_or_else(|| "has never fired".to_owned(), |at| format!("last fired at {at}"));
+    let last = uses.last_fired(&rule.name).map_or_else(|| "has not fired on this machine".to_owned(), |at| format!("last fired at {at}"));
     Some(Candidate {
         kind: CandidateKind::Unused,
         name: rule.name.clone(),
