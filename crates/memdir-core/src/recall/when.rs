@@ -148,7 +148,7 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
             }
         }
         Ok(value) => add(TripwireKind::Words, &value, &mut place),
-        Err(error) => problems.push(Problem::at(first, format!("when: invalid YAML: {error}"))),
+        Err(error) => problems.push(Problem::at(first, format!("when: invalid YAML: {}", reason(&error)))),
     }
     if wires.len() > TRIPWIRES {
         let what = format!("when: too many tripwires ({}): the maximum is {}; remove some", wires.len(), TRIPWIRES);
@@ -156,6 +156,13 @@ pub fn parse(raw: &str, first: u64) -> (When, Vec<Problem>) {
         wires.truncate(TRIPWIRES);
     }
     (When { tripwires: wires, strength }, problems)
+}
+
+/// The reason of the parser without its place, which counts from the beginning of the value and not of the file.
+fn reason(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let place = error.location().map(|at| format!(" at line {}, column {}", at.line(), at.column()));
+    place.and_then(|place| text.strip_suffix(&place)).map_or_else(|| text.clone(), str::to_owned)
 }
 
 impl When {
