@@ -523,3 +523,18 @@ fn the_end_of_a_session_makes_a_plan_when_one_is_due() {
     home.ok(&["dream", "--auto", "off"]);
     assert_eq!(status(&home)["waiting"], "automatic plans are off");
 }
+
+/// The command has no `--force` that the hint could name.
+#[test]
+fn a_plan_is_not_written_over_a_file() {
+    let home = filled();
+    fs::write(home.path("plan.md"), "mine").unwrap();
+    let plan = home.path("plan.md").display().to_string();
+    assert_snapshot!(home.run(&["dream", "--output", &plan]), @"
+    -- stderr
+    error: [HOME]/plan.md already exists
+    hint: use another file name
+    -- exit 2
+    ");
+    assert_eq!(fs::read_to_string(plan).unwrap(), "mine");
+}
