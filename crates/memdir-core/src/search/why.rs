@@ -95,8 +95,9 @@ impl fmt::Display for WhyNot {
             WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that condition."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
                 let (best, they_do) = best_lines(lines);
-                // Rounded down, so that the two numbers differ.
-                let score = (score * 100.0).floor() / 100.0;
+                // Rounded down where the two numbers would look equal.
+                let is_close = format!("{score:.2}") == format!("{min_score:.2}");
+                let score = if is_close { min_score - 0.01 } else { *score };
                 write!(f, "Its best {best} {score:.2}, below the minimum of {min_score:.2}.")?;
                 if !unshared.is_empty() {
                     write!(f, " {they_do} not contain: {}.", unshared.join(", "))?;

@@ -247,7 +247,7 @@ fn a_title_of_a_kept_turn_is_not_taken_for_deleted_text() {
     let turns = [turn("v1", 0, "Polish the otter statue and wax it."), turn("v2", 30, "Polish the otter statue")];
     fs::write(home.path(".claude/projects/-home-ada-app/otter.jsonl"), turns.join("\n") + "\n").unwrap();
     home.ok(&["chats", "sync"]);
-    let forgot = home.ok(&["chats", "forget", "otter", "--before", "2026-03-01T10:15:00Z"]);
+    let forgot = home.ok(&["chats", "forget", "--before", "2026-03-01T10:15:00Z"]);
     assert!(forgot.contains("verified: the deleted text was not found") && !forgot.contains("not verified"), "{forgot}");
 }
 

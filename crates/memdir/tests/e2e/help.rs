@@ -324,6 +324,9 @@ fn common_commands_have_the_names_of_other_programs() {
 
     Global options: see `memdir --help`
 
+    The age of a memory is counted from the date in its frontmatter (`last_verified`, `modified` or
+    `created`), or else from the time of its file.
+
     Examples:
       memdir list
       memdir list notes --long

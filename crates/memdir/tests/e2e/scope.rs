@@ -258,7 +258,10 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] now uses the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
     let shown = run_in(&home, "moved", &["where"]);
-    assert!(shown.starts_with("project shop-[HASH]: ") && shown.lines().next().unwrap().contains("uses the memory of shop-[HASH]"), "{shown}");
+    assert!(
+        shown.starts_with("project shop-[HASH]: ") && shown.lines().next().unwrap().contains("uses the memory of shop-[HASH]"),
+        "{shown}"
+    );
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] now uses its own memory");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "unheard-of"]), @r#"
