@@ -50,7 +50,7 @@ impl HookCall<'_> {
     /// that does not read it, in a run that may have no person, and if the conversation was asked before.
     pub(super) fn ask_about_candidates(&self) -> Option<String> {
         let settings = &self.settings.config.inbox;
-        if !(settings.on && settings.ask) || !self.host.reads_stop_text() || self.input.agent.is_some() || !self.is_interactive() {
+        if !(settings.on && settings.ask && self.host.reads_stop_text()) || self.input.agent.is_some() || !self.is_interactive() {
             return None;
         }
         let (conversation, transcript) = (self.conversation_name()?, self.transcript_name());

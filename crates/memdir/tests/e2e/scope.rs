@@ -103,7 +103,7 @@ fn where_shows_what_is_in_effect_and_why() {
     alternative: without --dir and MEMDIR_DIR, memdir uses this project's memory
     ");
     assert_snapshot!(run_in(&home, "shop", &["where", "--project", "named"]), @"
-    project named: [HOME]/shop is a git repository
+    project named: --project selects the project
     mount  directory  why
     (project)  [HOME]/home/projects/named (not created yet)  --project selects the project
     user/  [HOME]/home/user (not created yet)  the user's memory, in all projects

@@ -103,7 +103,7 @@ fn upload(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamC
                 // Another client created it in the meantime.
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
                 Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why) | TeamFailure::Forbidden(why)) => {
-                    transfer.fail(name, why)
+                    transfer.fail(name, why);
                 }
                 Err(failure) => return Err(interrupted(&failure, transfer)),
             },
@@ -144,7 +144,7 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
                 },
                 Err(TeamFailure::Conflict) => transfer.conflicts.push(name.to_owned()),
                 Err(TeamFailure::Refused(why) | TeamFailure::NotFound(why) | TeamFailure::Denied(why) | TeamFailure::Forbidden(why)) => {
-                    transfer.fail(name, why)
+                    transfer.fail(name, why);
                 }
                 Err(TeamFailure::NotText) => transfer.fail(name, NOT_UTF8),
                 Err(failure) => return Err(interrupted(&failure, transfer)),
