@@ -2,6 +2,7 @@
 
 mod adopt;
 mod args;
+mod ask;
 mod candidates;
 mod commands;
 mod config;

@@ -1,14 +1,15 @@
 //! `memdir delete`: deletes memories and topics; the journal keeps their texts.
 
-use super::{counted, expected, install::read_answer, name, topic_memories, topic_of};
+use super::{counted, expected, name, topic_memories, topic_of};
 use crate::{
     args::Delete as Typed,
+    ask,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
 use memdir_core::{ChangeId, Delete, Deleted, Error, List, Memdir, MemoryPath, Version};
 use serde::Serialize;
-use std::io::{self, Write as _};
+use std::io;
 
 /// Memories that were deleted in one change.
 #[derive(Serialize)]
@@ -86,10 +87,10 @@ fn confirm(topics: &[(&str, usize)], options: OutputOptions) -> Result<(), Failu
             hint: "add --yes; nothing was deleted".into(),
         });
     }
-    let asked = write!(anstream::stderr(), "Delete {}? [y/N] ", crate::output::visible(&what)).and_then(|()| read_answer());
-    match asked.map_err(|source| Failure::Output { source })?.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(Failure::Negative { code: "cancelled", message: "cancelled; nothing was deleted".into(), hint: String::new() }),
+    let asked = ask::confirm(&format!("Delete {}?", crate::output::visible(&what)));
+    match asked.map_err(|source| Failure::Output { source })? {
+        true => Ok(()),
+        false => Err(Failure::Negative { code: "cancelled", message: "cancelled; nothing was deleted".into(), hint: String::new() }),
     }
 }
 

@@ -5,9 +5,10 @@ mod files;
 mod places;
 mod state_files;
 
-use super::{counted, install::read_answer};
+use super::counted;
 use crate::{
     args::Forget as Typed,
+    ask,
     config::Settings,
     exit::{Exit, Failure},
     output::{CommandOutput, OutputOptions, Printer, visible},
@@ -133,12 +134,11 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
         for line in listed(found) {
             writeln!(error, "{}", visible(&line))?;
         }
-        write!(error, "Forget these words? This cannot be undone. [y/N] ")?;
-        read_answer()
+        ask::confirm("Forget these words? This cannot be undone.")
     };
-    match asked().map_err(|source| Failure::Output { source })?.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::Negative { code: "cancelled", message: "cancelled; nothing was removed".into(), hint: String::new() }),
+    match asked().map_err(|source| Failure::Output { source })? {
+        true => Ok(()),
+        false => Err(Failure::Negative { code: "cancelled", message: "cancelled; nothing was removed".into(), hint: String::new() }),
     }
 }
 

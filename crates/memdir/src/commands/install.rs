@@ -12,6 +12,7 @@ pub(super) use show::{show_outcomes, show_previews};
 
 use crate::{
     args::Install as InstallArgs,
+    ask,
     config::{self, Settings},
     exit::{Exit, Failure},
     hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, MemoryChoice, command::Shell},
@@ -24,7 +25,7 @@ use own_memory::{Place, Settlement};
 use serde::Serialize;
 use show::{show_project_statuses, show_statuses, show_table};
 use std::{
-    io::{self, BufRead as _, Write as _},
+    io::{self, Write as _},
     path::PathBuf,
 };
 
@@ -355,15 +356,7 @@ fn ask(statuses: &[HostStatus], candidates: &[&'static Host]) -> io::Result<Stri
     let names = candidates.iter().map(|host| host.name).collect::<Vec<_>>().join(", ");
     write!(err, "\nInstall in {names}? [Enter: all, names: only those, n: none] ")?;
     drop(err);
-    read_answer()
-}
-
-/// Reads one line; it does not end with a line ending if the input is at its end.
-pub(super) fn read_answer() -> io::Result<String> {
-    io::stderr().flush()?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(line)
+    ask::read_answer()
 }
 
 /// The hosts that an answer selects. An unknown name is an error, so that nothing is installed by mistake.
@@ -410,6 +403,5 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {
-    write!(anstream::stderr(), "Keep an archive of past conversations with agents, so that memdir can search it? [y/N] ")?;
-    Ok(matches!(read_answer()?.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    ask::confirm("Keep an archive of past conversations with agents, so that memdir can search it?")
 }

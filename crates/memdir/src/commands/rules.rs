@@ -1,9 +1,9 @@
 //! `memdir rules`: lists the memories with tripwires, and records what the person decides about them. A decision is the person's
 //! alone: it is asked for on a terminal or given with `--yes`, and refused where an agent runs the command.
 
-use super::install::read_answer;
 use crate::{
     args::{RuleDecision, Rules as Typed, RulesWhat},
+    ask,
     config::{self, Settings},
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
@@ -147,9 +147,9 @@ fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
         Decision::Accepted => "Accept this text? The rule will take effect with its full strength.",
         Decision::Rejected => "Reject this text? The rule will have no effect.",
     };
-    write!(err, "\n{question} [y/N] ")?;
+    writeln!(err)?;
     drop(err);
-    Ok(matches!(read_answer()?.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    ask::confirm(question)
 }
 
 fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {

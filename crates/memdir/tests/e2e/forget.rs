@@ -174,7 +174,7 @@ fn it_asks_before_it_forgets() {
     assert!(printed.contains("1: A secret garden is here.") && printed.contains("This cannot be undone. [y/N]"), "{printed}");
     assert_eq!(code, 1);
     assert_eq!(home.text("a.md"), "A secret garden is here.\n");
-    let (_, code) = answered(&mut home.command(&["forget", "secret garden"]), "y\n");
+    let (_, code) = answered(&mut home.command(&["forget", "secret garden"]), "YES\n");
     assert_eq!((home.text("a.md"), code), ("A (forgotten) is here.\n".to_owned(), 0));
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Decisions, accept_one, show};
 use crate::{
+    ask,
     commands::name,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
@@ -107,6 +108,6 @@ fn present(memdir: &Memdir, entry: &InboxEntry, position: &str) -> io::Result<()
 /// Asks for a line; `None` if it is empty.
 fn ask(question: &str) -> io::Result<Option<String>> {
     write!(anstream::stderr().lock(), "{question}")?;
-    let line = crate::commands::install::read_answer()?;
+    let line = ask::read_answer()?;
     Ok(Some(line.trim().to_owned()).filter(|line| !line.is_empty()))
 }

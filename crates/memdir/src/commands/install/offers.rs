@@ -1,12 +1,8 @@
 //! Offers on a terminal to do at once what `memdir install` found: mounting memories in place, indexing conversations. What is declined
 //! stays in the list, with its command.
 
-use super::{
-    found::{Finding, FindingKind, Offer},
-    read_answer,
-};
-use crate::exit::Failure;
-use std::io::{self, Write as _};
+use super::found::{Finding, FindingKind, Offer};
+use crate::{ask, exit::Failure};
 
 /// How a finding is acted on.
 pub(in crate::commands) struct Actions<'a> {
@@ -49,9 +45,5 @@ pub(super) fn offer(found: Vec<Finding>, actions: &Actions<'_>) -> Result<(Vec<F
 }
 
 fn agrees(question: &str) -> Result<bool, Failure> {
-    let ask = || -> io::Result<bool> {
-        write!(anstream::stderr(), "{question}? [y/N] ")?;
-        Ok(matches!(read_answer()?.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
-    };
-    ask().map_err(|source| Failure::Output { source })
+    ask::confirm(&format!("{question}?")).map_err(|source| Failure::Output { source })
 }

@@ -2,7 +2,7 @@
 //! directory, or keep it. Memories that the host no longer reads are imported first, as one change.
 
 use crate::{
-    adopt,
+    adopt, ask,
     commands::counted,
     config::Settings,
     exit::Failure,
@@ -325,7 +325,7 @@ pub(in crate::commands) fn ask(host: &Host, switch: &MemorySwitch, scope: Instal
     lines.push_str("  both     keep it; the agent is asked to save to memdir\n");
     let default = if recommended == MemoryChoice::Share { "share" } else { "replace" };
     write!(anstream::stderr(), "{lines}[Enter: {default}] ").map_err(failed)?;
-    let line = super::read_answer().map_err(failed)?;
+    let line = ask::read_answer().map_err(failed)?;
     match line.trim().to_ascii_lowercase().as_str() {
         "" if line.ends_with('\n') => Ok(Some(recommended)),
         "" => Ok(None),
