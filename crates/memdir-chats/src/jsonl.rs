@@ -1,5 +1,5 @@
-//! Reads JSON Lines as a stream: in one buffer independent of the file's size, with incomplete last lines left for later and lines
-//! of any length decoded as they are read. Does not interpret the records.
+//! Reads JSON Lines in one buffer independent of the file's size, with incomplete last lines left for later and long strings of long
+//! lines cut. Does not interpret the records.
 
 use crate::{
     json::repair,
@@ -12,10 +12,9 @@ use memdir_core::{
     Error, Problem, Result,
     internal::base::{limits, text::human_bytes},
 };
-use serde::Deserialize;
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Seek, SeekFrom},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
 
@@ -29,30 +28,6 @@ const BUFFER: usize = 256 << 10;
 
 /// The number of bytes without a turn after which the sink is asked whether to continue: a few milliseconds of reading.
 const ASK_BYTES: usize = 1 << 20;
-
-/// A record for a decoder: buffered as a whole, or streamed.
-pub(crate) enum RawRecord<'a> {
-    /// The whole record.
-    Buffered(&'a [u8]),
-    /// A record that is too long to buffer.
-    Streamed(&'a mut dyn Read),
-}
-
-impl<'a> RawRecord<'a> {
-    /// Decodes the record, borrowing from it if it is buffered.
-    pub(crate) fn decode<T: Deserialize<'a>>(self) -> serde_json::Result<T> {
-        match self {
-            RawRecord::Buffered(bytes) => serde_json::from_slice(bytes),
-            RawRecord::Streamed(reader) => {
-                // The decoder reads one byte at a time.
-                let mut decoder = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER, reader));
-                let value = T::deserialize(&mut decoder)?;
-                decoder.end()?;
-                Ok(value)
-            }
-        }
-    }
-}
 
 /// What happened to a line.
 pub(crate) enum LineOutcome {
@@ -84,7 +59,7 @@ pub(crate) fn each(
     from: &TranscriptCursor,
     sink: &mut EventSink<'_>,
     is_wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(RawRecord<'_>, u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+    record: &mut dyn FnMut(&[u8], u64, &mut EventSink<'_>) -> Result<LineOutcome>,
 ) -> Result<ReadOutcome> {
     read_lines(session, from, sink, is_wanted, record, true)
 }
@@ -94,7 +69,7 @@ pub(crate) fn each_to_the_end(
     session: &SessionFile,
     sink: &mut EventSink<'_>,
     is_wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(RawRecord<'_>, u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+    record: &mut dyn FnMut(&[u8], u64, &mut EventSink<'_>) -> Result<LineOutcome>,
 ) -> Result<ReadOutcome> {
     read_lines(session, &TranscriptCursor::default(), sink, is_wanted, record, false)
 }
@@ -104,7 +79,7 @@ fn read_lines(
     from: &TranscriptCursor,
     sink: &mut EventSink<'_>,
     is_wanted: fn(&[u8]) -> bool,
-    record: &mut dyn FnMut(RawRecord<'_>, u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+    record: &mut dyn FnMut(&[u8], u64, &mut EventSink<'_>) -> Result<LineOutcome>,
     may_stop: bool,
 ) -> Result<ReadOutcome> {
     let failed = |source| Error::io("read", &session.path, source);
@@ -145,18 +120,15 @@ fn read_lines(
         let (mut is_cut, mut is_too_large) = (false, false);
         let read = match lines.is_long() {
             _ if !is_object => LineOutcome::Bad(serde::de::Error::custom("not an object")),
-            false => match record(RawRecord::Buffered(lines.line()), number, sink)? {
-                LineOutcome::Bad(error) => match repair(lines.line()) {
-                    Some(line) => record(RawRecord::Buffered(&line), number, sink)?,
-                    None => LineOutcome::Bad(error),
-                },
-                read => read,
-            },
+            false => decoded(lines.line(), number, sink, record)?,
             true => {
                 let mut short = ShortStrings::new(&mut lines);
-                let read = record(RawRecord::Streamed(&mut short), number, sink)?;
+                let bytes = short.read_record();
                 (is_cut, is_too_large) = (short.is_cut(), short.is_too_large());
-                read
+                match bytes {
+                    Ok(bytes) => decoded(&bytes, number, sink, record)?,
+                    Err(error) => LineOutcome::Bad(serde_json::Error::io(error)),
+                }
             }
         };
         if is_cut && !matches!(read, LineOutcome::Bad(_)) {
@@ -189,6 +161,22 @@ fn read_lines(
     }
     outcome.cursor = lines.cursor();
     Ok(outcome)
+}
+
+/// Passes a line to `record`, and once more after a repair if it cannot be decoded.
+pub(crate) fn decoded(
+    line: &[u8],
+    number: u64,
+    sink: &mut EventSink<'_>,
+    record: &mut dyn FnMut(&[u8], u64, &mut EventSink<'_>) -> Result<LineOutcome>,
+) -> Result<LineOutcome> {
+    match record(line, number, sink)? {
+        LineOutcome::Bad(error) => match repair(line) {
+            Some(line) => record(&line, number, sink),
+            None => Ok(LineOutcome::Bad(error)),
+        },
+        read => Ok(read),
+    }
 }
 
 /// Describes why a record cannot be decoded, without quoting it, because it may contain secrets.

@@ -1,4 +1,4 @@
-//! Cuts the strings of JSON while it is read, so that a line of any length is decoded in bounded memory. Everything else passes
+//! Cuts the strings of JSON while it is read, so that a record of any length is read into bounded memory. Everything else passes
 //! unchanged, valid or not.
 
 use memchr::memchr2;
@@ -43,6 +43,13 @@ impl<R: Read> ShortStrings<R> {
     /// Creates a reader of one record.
     pub(crate) fn new(reader: R) -> Self {
         ShortStrings { reader, buf: vec![0; BUFFER], start: 0, end: 0, place: Place::Outside, kept: 0, passed: 0, is_cut: false }
+    }
+
+    /// Reads the record.
+    pub(crate) fn read_record(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Whether a string was cut.

@@ -5,7 +5,7 @@ use crate::{
     content::{Content, MessagePart, Part, ResultPart, assistant_parts, emit_parts, user_parts},
     injected,
     json::{Flag, FromJson, Obj, Str, Time, loose},
-    jsonl::{self, LineOutcome, RawRecord},
+    jsonl::{self, LineOutcome},
     results::claude_end,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
@@ -290,8 +290,8 @@ impl Parser {
         }
     }
 
-    fn line(&mut self, raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let record: Record<'_> = match raw.decode() {
+    fn line(&mut self, raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+        let record: Record<'_> = match serde_json::from_slice(raw) {
             Ok(record) => record,
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };

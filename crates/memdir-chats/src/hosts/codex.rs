@@ -5,7 +5,7 @@ use crate::{
     content::{Call, CallPart, Content, MessagePart, assistant_parts, emit_parts, user_parts},
     injected,
     json::{Args, Count, FromJson, Obj, Str, Time, loose},
-    jsonl::{self, LineOutcome, RawRecord},
+    jsonl::{self, LineOutcome},
     results::{Excerpt, codex_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     transcript::{ChatEvent, EventSink, Flow, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor},
@@ -102,7 +102,7 @@ fn thread_names(index: &Path) -> HashMap<String, String> {
     BufReader::new(file)
         .lines()
         .map_while(Result::ok)
-        .filter_map(|line| serde_json::from_str::<Entry>(&line).ok())
+        .filter_map(|line| serde_json::from_slice::<Entry>(line.as_bytes()).ok())
         .filter(|entry| !entry.thread_name.trim().is_empty())
         .map(|entry| (entry.id, entry.thread_name))
         .collect()
@@ -247,8 +247,8 @@ struct Parser {
 }
 
 impl Parser {
-    fn line(&mut self, raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let record: Record<'_> = match raw.decode() {
+    fn line(&mut self, raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+        let record: Record<'_> = match serde_json::from_slice(raw) {
             Ok(record) => record,
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };

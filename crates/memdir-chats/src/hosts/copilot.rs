@@ -5,7 +5,7 @@ use crate::{
     content::{Call, MessagePart, emit_parts},
     injected,
     json::{Flag, List, Obj, Str, Time},
-    jsonl::{self, LineOutcome, RawRecord},
+    jsonl::{self, LineOutcome},
     results::{Excerpt, copilot_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
     transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
@@ -148,8 +148,8 @@ impl Default for Succeeded {
     }
 }
 
-fn parse_line(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-    let event: Event<'_> = match raw.decode() {
+fn parse_line(raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+    let event: Event<'_> = match serde_json::from_slice(raw) {
         Ok(event) => event,
         Err(error) => return Ok(LineOutcome::Bad(error)),
     };

@@ -9,7 +9,7 @@ use crate::{
     evidence::CallEnd,
     injected,
     json::{Args, FromJson, List, Obj, Str, Time, loose, repair},
-    jsonl::{self, LineOutcome, RawRecord},
+    jsonl::{self, LineOutcome},
     project::folder_below,
     results::{Excerpt, gemini_end},
     short_strings::ShortStrings,
@@ -26,8 +26,7 @@ use sha2::{Digest as _, Sha256};
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
-    fs,
-    io::BufReader,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -121,17 +120,18 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
     let file = fs::File::open(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
     let mut outcome =
         ReadOutcome { cursor: TranscriptCursor { at: session.stamp.size.max(1), ..TranscriptCursor::default() }, ..ReadOutcome::default() };
-    let mut decoder = serde_json::Deserializer::from_reader(BufReader::new(ShortStrings::new(file)));
-    match Meta::deserialize(&mut decoder) {
+    let bytes = ShortStrings::new(file).read_record();
+    let repaired;
+    let meta = match &bytes {
+        Ok(bytes) => serde_json::from_slice(bytes).or_else(|error| {
+            repaired = repair(bytes).unwrap_or_default();
+            serde_json::from_slice(&repaired).map_err(|_| error)
+        }),
+        Err(error) => Err(serde_json::Error::io(io::Error::new(error.kind(), error.to_string()))),
+    };
+    match meta {
         Ok(meta) => Parser::default().whole(meta, sink)?,
-        Err(error) => {
-            let bytes = walk::read(&session.path).ok();
-            let repaired = bytes.as_deref().and_then(repair).unwrap_or_default();
-            match serde_json::from_slice(&repaired) {
-                Ok(meta) => Parser::default().whole(meta, sink)?,
-                Err(_) => outcome.add_problem(Problem::at(error.line().max(1) as u64, jsonl::describe("session", &error))),
-            }
-        }
+        Err(error) => outcome.add_problem(Problem::at(error.line().max(1) as u64, jsonl::describe("session", &error))),
     }
     Ok(outcome)
 }
@@ -265,8 +265,8 @@ struct Parser {
 }
 
 impl Parser {
-    fn line(&mut self, raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let record: Record<'_> = match raw.decode() {
+    fn line(&mut self, raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+        let record: Record<'_> = match serde_json::from_slice(raw) {
             Ok(record) => record,
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };

@@ -4,8 +4,8 @@
 use crate::{
     content::{Content, MessagePart, assistant_parts, emit_parts, user_parts},
     injected,
-    json::{Flag, Obj, Str, Time, repair},
-    jsonl::{self, LineOutcome, RawRecord},
+    json::{Flag, Obj, Str, Time},
+    jsonl::{self, LineOutcome},
     results::{Excerpt, openclaw_end},
     short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
@@ -197,10 +197,13 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
         }
         let compressed: Option<Vec<u8>> = row.get(2)?;
         let text = sqlite::text(row, 1)?;
-        let mut decoder = compressed.map(|bytes| zstd::Decoder::new(io::Cursor::new(bytes)).map(ShortStrings::new));
-        let raw = match (text, &mut decoder) {
-            (Some(text), _) => RawRecord::Buffered(text),
-            (None, Some(Ok(decoder))) => RawRecord::Streamed(decoder),
+        let decompressed;
+        let raw = match (text, compressed.filter(|_| text.is_none()).map(decompress)) {
+            (Some(text), _) => text,
+            (None, Some(Ok(bytes))) => {
+                decompressed = bytes;
+                &decompressed
+            }
             (None, Some(Err(error))) => {
                 outcome.add_problem(Problem::at(line, format!("cannot read this event: {error}")));
                 return Ok(());
@@ -210,10 +213,7 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
                 return Ok(());
             }
         };
-        let mut read = entry(raw, line, sink).map_err(through_sql)?;
-        if let (LineOutcome::Bad(_), Some(repaired)) = (&read, text.and_then(repair)) {
-            read = entry(RawRecord::Buffered(&repaired), line, sink).map_err(through_sql)?;
-        }
+        let read = jsonl::decoded(raw, line, sink, &mut |raw, line, sink| entry(raw, line, sink)).map_err(through_sql)?;
         match read {
             LineOutcome::Bad(error) => outcome.add_problem(Problem::at(line, jsonl::describe("event", &error))),
             LineOutcome::Next | LineOutcome::Stop | LineOutcome::Restart => {}
@@ -222,6 +222,11 @@ fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor
     })?;
     outcome.cursor.lines = outcome.cursor.at;
     Ok(outcome)
+}
+
+/// Decompresses an event, with its long strings cut.
+fn decompress(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    ShortStrings::new(zstd::Decoder::new(io::Cursor::new(bytes))?).read_record()
 }
 
 /// An entry of a transcript, in either format.
@@ -256,8 +261,8 @@ struct Message<'a> {
 }
 
 /// Emits the events of one entry.
-fn entry(raw: RawRecord<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-    let record: Record<'_> = match raw.decode() {
+fn entry(raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+    let record: Record<'_> = match serde_json::from_slice(raw) {
         Ok(record) => record,
         Err(error) => return Ok(LineOutcome::Bad(error)),
     };

@@ -166,7 +166,7 @@ fn denies_questions(database: &Database, session: &SessionFile) -> Result<bool> 
     let query = format!("SELECT {} FROM session WHERE id = ?1", sqlite::bounded("permission"));
     let stored = database.rows(&query, &[&session.id], |row| row.get::<_, Option<String>>(0))?;
     let denies = |text: &String| {
-        let all: Vec<Permission<'_>> = serde_json::from_str(text).unwrap_or_default();
+        let all: Vec<Permission<'_>> = serde_json::from_slice(text.as_bytes()).unwrap_or_default();
         all.iter().any(|one| one.permission.as_str() == "question" && one.action.as_str() == "deny")
     };
     Ok(stored.iter().flatten().any(denies))

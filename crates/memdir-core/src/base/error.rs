@@ -244,10 +244,10 @@ pub enum Error {
         names_step: bool,
     },
     /// The space has no team memory, which the request needs.
-    #[error("{what}")]
+    #[error("{message}")]
     NoTeam {
-        /// What has none.
-        what: String,
+        /// The message, such as "this space has no team memory".
+        message: String,
         /// The command that creates it.
         command: String,
     },
@@ -386,11 +386,6 @@ impl Error {
         Error::BadEdit { why: why.into(), problem: EditProblem::Expression }
     }
 
-    /// Creates an [`Error::ReadOnly`] for a reason other than a mount or a pattern.
-    pub fn read_only(path: impl Into<String>, why: impl Into<String>) -> Self {
-        Error::ReadOnly { path: path.into(), why: why.into(), cause: ReadOnlyCause::Name }
-    }
-
     /// Creates an [`Error::NoChange`] for a known change or version, or for no change at all.
     pub fn no_change(why: impl Into<String>) -> Self {
         Error::NoChange { why: why.into(), is_unknown: false }
@@ -520,7 +515,9 @@ impl Error {
             Error::Busy { .. } => "Try again in a moment; if the memory stays locked, tell the user.".into(),
             Error::NotKept { .. } => "Only versions that are still in the history can be read or restored.".into(),
             Error::Uncertain { .. } => "Read the memory again, and repeat the change only if it was not made.".into(),
-            Error::Unavailable { cause: UnavailableCause::Explained, .. } => "Nothing was changed; tell the user.".into(),
+            Error::Unavailable { cause: UnavailableCause::Explained, .. } => {
+                "Nothing was changed; do what the message says or, if that is not possible, tell the user.".into()
+            }
             Error::Unavailable { .. } => "Nothing was changed; try again later or, if it keeps failing, tell the user.".into(),
             Error::Corrupt { .. } => "Nothing was changed; tell the user.".into(),
             Error::Io { source, .. } => match io_action(source) {
@@ -604,7 +601,9 @@ impl Error {
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),
             Error::Uncertain { .. } => "read the memory again, and repeat the change only if it was not made".into(),
-            Error::Corrupt { names_step: true, .. } => "nothing was changed".into(),
+            Error::Corrupt { names_step: true, .. } | Error::Unavailable { cause: UnavailableCause::Explained, .. } => {
+                "nothing was changed".into()
+            }
             Error::Unavailable { .. } | Error::Corrupt { .. } => "nothing was changed; check the setup with: memdir doctor".into(),
             Error::Io { source, .. } => {
                 format!("nothing was changed; {}", io_action(source).unwrap_or("check the setup with: memdir doctor"))

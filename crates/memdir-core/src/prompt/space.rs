@@ -167,7 +167,7 @@ impl<'a> Selected<'a> {
         };
         if mode == ModeName::Team && team.is_none() && mount(store, "team").is_none() {
             let is_narrowed = mount(store, "").is_none() || parts(store).any(|mount| !mount.part.is_empty());
-            let none = || Error::NoTeam { what: "this space has no team memory".into(), command: "memdir init --team".into() };
+            let none = || Error::NoTeam { message: "this space has no team memory".into(), command: "memdir init --team".into() };
             return Err(if is_narrowed { Error::bad_input("mode", TEAM_NOT_SELECTED) } else { none() });
         }
         if mode == ModeName::Log && !log_is_open(store, context) {
@@ -249,7 +249,7 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPa
 fn nothing_open(store: &dyn Store, name: &MemoryPath) -> Error {
     let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
     match inside {
-        Ok(Err(Error::ReadOnly { why, cause: ReadOnlyCause::NoTeam { command }, .. })) => Error::NoTeam { what: why, command },
+        Ok(Err(Error::ReadOnly { why, cause: ReadOnlyCause::NoTeam { command }, .. })) => Error::NoTeam { message: why, command },
         Ok(Err(Error::ReadOnly { why, .. })) => Error::bad_input("prefix", format!("{}: {why}", name.name())),
         _ => Error::bad_input("prefix", format!("{:?} is neither a memory nor a folder", name.name())),
     }

@@ -42,9 +42,9 @@ pub(super) struct HostReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<String>,
     pub(super) findings: Vec<DoctorFinding>,
-    /// Whether `--fix` was not tried.
+    /// Whether suggesting `--fix` makes sense: it was not tried, and it applies to this installation.
     #[serde(skip)]
-    can_fix: bool,
+    suggest_fix: bool,
 }
 
 pub(crate) fn run(args: &DoctorArgs, settings: &Settings, scope: &scope::Scope) -> Result<CommandOutput, Failure> {
@@ -152,7 +152,7 @@ impl Checkup<'_> {
             project: project.clone(),
             fixed,
             findings,
-            can_fix: !self.fix,
+            suggest_fix: !self.fix,
         };
         if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
             // An uninstall elsewhere would remove the installation for all projects instead.
@@ -222,7 +222,7 @@ impl Checkup<'_> {
                 project: receipt.key.project.clone(),
                 fixed: None,
                 findings,
-                can_fix: false,
+                suggest_fix: false,
             })
         };
         self.receipts.installed.iter().filter(|receipt| receipt.key.team).filter_map(report).collect()
@@ -330,7 +330,7 @@ fn show(report: &DoctorReport, page: &mut Printer<'_>) -> io::Result<()> {
     }
     if report.hosts.is_empty() {
         page.line("not installed in any host; next: memdir install")?;
-    } else if report.hosts.iter().filter(|host| host.can_fix).flat_map(|host| &host.findings).any(|finding| finding.can_fix) {
+    } else if report.hosts.iter().filter(|host| host.suggest_fix).flat_map(|host| &host.findings).any(|finding| finding.can_fix) {
         page.line("next: memdir doctor --fix")?;
     }
     Ok(())

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
     Ok(CommandOutput::new(saved, show))
 }
 
-/// The name of a log follows from the day, so no hint is about another name.
+/// The name of a log follows from the day, so the hint for a log outside of `--only` suggests no other name.
 fn log_failure(error: Error) -> Failure {
     let hint = match &error {
         Error::ReadOnly { cause: ReadOnlyCause::NotSelected, .. } => {

@@ -2,7 +2,7 @@
 //! token works and a revoked one is rejected at once. While the file is invalid, all of them are rejected.
 
 use super::{
-    groups::{NATIVE, catalog_refusal, dialect, native_group},
+    groups::{NATIVE, caller_catalog, dialect, native_group},
     live::{LiveSettings, live_space},
     verified::{self, CallerGrant, VerifiedCallers},
 };
@@ -73,7 +73,7 @@ impl TokenCallers {
         // The log is about the person, and everyone in a project reads the project's memory.
         let memdir = spaces::open_mounts(settings, &mounts, &grant.person)?.with_log_prefix("user");
         let group = native_group(memdir, settings, settings.home.value.clone(), true)?;
-        self.catalog(vec![group], grant.read_only)
+        caller_catalog(vec![group], &self.filter, grant.read_only)
     }
 
     /// Opens the owner's space, narrowed as the request asks.
@@ -99,7 +99,7 @@ impl TokenCallers {
             [] => vec![self.native_for_owner(settings, &scope, request)?],
             names => names.iter().map(group).collect::<Result<_, _>>()?,
         };
-        self.catalog(groups, false)
+        caller_catalog(groups, &self.filter, false)
     }
 
     /// Opens memdir's own tools on the owner's space, narrowed as the request asks.
@@ -114,23 +114,6 @@ impl TokenCallers {
         let group = native_group(open(settings, scope)?, settings, settings.cwd.clone(), false)?;
         let space = live_space(&self.live, settings, scope, group.memdir.clone(), Box::new(open));
         Ok(ToolGroup { space: Some(space), ..group })
-    }
-
-    fn catalog(&self, groups: Vec<ToolGroup>, read_only: bool) -> Result<ToolCatalog, Failure> {
-        // `memory_log` exists only in spaces with an open log; a filter that names it is valid for the others too.
-        let exists = |name: &String| name != "memory_log" || groups.iter().flat_map(|group| group.tools).any(|tool| tool.name == name);
-        let mut filter = self.filter.clone();
-        filter.read_only |= read_only;
-        filter.only.retain(exists);
-        filter.without.retain(exists);
-        if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(Failure::Usage {
-                message: "no tools left to serve: `memory_log` exists only with the setting `log = true`".into(),
-                hint: String::new(),
-            });
-        }
-        ToolCatalog::new(groups, &filter)
-            .map_err(|error| Failure::Usage { message: catalog_refusal(&error, read_only), hint: String::new() })
     }
 }
 

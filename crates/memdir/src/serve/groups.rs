@@ -6,19 +6,30 @@ use memdir_core::{
     Memdir,
     internal::{dialects, prompt::log_is_open, tools},
 };
-use memdir_server::{CatalogError, ToolGroup};
+use memdir_server::{CatalogError, ToolCatalog, ToolFilter, ToolGroup};
 use std::{io::Write as _, path::PathBuf, sync::Arc};
 
 /// The name of the group of memdir's own tools.
 pub(super) const NATIVE: &str = "native";
 
-/// Returns why a caller over HTTP gets no tools. `is_reader` is whether its token permits only reading: then the server's options are not
-/// to blame for an empty catalog, since the server has checked them at its start.
-pub(super) fn catalog_refusal(error: &CatalogError, is_reader: bool) -> String {
-    match error {
-        CatalogError::Empty if is_reader => "this token permits only reading, and this server has no tools that only read".to_owned(),
-        _ => error.to_string(),
+/// Builds the catalog of a caller over HTTP. `is_reader` is whether the caller's token permits only reading: then the server's options
+/// are not to blame for an empty catalog, since the server has checked them at its start.
+pub(super) fn caller_catalog(groups: Vec<ToolGroup>, filter: &ToolFilter, is_reader: bool) -> Result<ToolCatalog, Failure> {
+    let refused = |message: &str| Failure::Usage { message: message.to_owned(), hint: String::new() };
+    // `memory_log` exists only in spaces with an open log; a filter that names it is valid for the others too.
+    let exists = |name: &String| name != "memory_log" || groups.iter().flat_map(|group| group.tools).any(|tool| tool.name == name);
+    let mut own = filter.clone();
+    own.read_only |= is_reader;
+    own.only.retain(exists);
+    own.without.retain(exists);
+    if own.only.is_empty() && !filter.only.is_empty() {
+        let why = "no tools left to serve: `memory_log` requires `log = true` in the server's settings, and a token that permits writing";
+        return Err(refused(why));
     }
+    ToolCatalog::new(groups, &own).map_err(|error| match error {
+        CatalogError::Empty if is_reader => refused("this token permits only reading, and this server has no tools that only read"),
+        error => refused(&error.to_string()),
+    })
 }
 
 /// Opens the groups with these names; memdir's own tools if there are none.

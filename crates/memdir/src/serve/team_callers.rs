@@ -2,7 +2,7 @@
 //! once by all replicas. A caller keeps its id as long as its permissions are unchanged.
 
 use super::{
-    groups::{catalog_refusal, searchable_group},
+    groups::{caller_catalog, searchable_group},
     verified::check_person,
 };
 use crate::{config::Settings, exit::Failure, scope::narrowed, spaces};
@@ -106,17 +106,7 @@ impl TeamCallers {
             spaces::open_namespaces(&self.settings, (&self.database, &self.pool), &caller.tenant, &mounts, (actor.clone(), known))?;
         // The log is about the person, and everyone in a project reads the project's memory.
         let group = searchable_group(memdir.with_log_prefix("user"), &self.settings, self.settings.home.value.clone(), true);
-        let mut filter = self.filter.clone();
-        filter.read_only |= is_reader;
-        // `memory_log` exists only in spaces with an open log.
-        let exists = |name: &String| group.tools.iter().any(|tool| tool.name == name);
-        filter.only.retain(exists);
-        filter.without.retain(exists);
-        let refuse = |message: String| Failure::Usage { message, hint: String::new() };
-        if filter.only.is_empty() && !self.filter.only.is_empty() {
-            return Err(refuse("no tools left to serve: `memory_log` exists only with the setting `log = true`".into()));
-        }
-        let catalog = ToolCatalog::new(vec![group], &filter).map_err(|error| refuse(catalog_refusal(&error, is_reader)))?;
+        let catalog = caller_catalog(vec![group], &self.filter, is_reader)?;
         let projects = &caller.access.projects;
         let unselected = if request.project.is_none() && projects.len() > 1 { projects.keys().cloned().collect() } else { Vec::new() };
         Ok(catalog.for_actor(actor).with_projects(unselected))

@@ -178,7 +178,7 @@ fn uses_are_counted_by_hooks_the_server_and_agents_in_a_shell() {
     assert_snapshot!(home.run_bare(&["rules"]), @"push  hold  command git push*  fired 1, followed 0, violated 1");
     let ferry = used(&home, "notes/ferry");
     assert_eq!((ferry["read"].as_u64(), ferry["is_dead_weight"].as_bool()), (Some(2), Some(false)), "{ferry}");
-    // Only names and numbers are kept, for the owner alone.
+    // Only names, counts and times are kept, for the owner alone.
     let files: Vec<String> = files_below(&home.path("home/uses"));
     let text: String = files.iter().map(|name| std::fs::read_to_string(home.path("home/uses").join(name)).unwrap()).collect();
     assert!(text.contains("notes/ferry") && !text.contains("noon") && !text.contains("harbour"), "{text}");

@@ -46,14 +46,14 @@ problem_kinds! {
     WRONG_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", "the method is not allowed, or the body is not `application/json`";
     BODY_PRECONDITION: CONFLICT, "memory_precondition_failed_error", "the `precondition` in the body or `expected_content_sha256` does not hold, or the memory changed since the proposal";
     PATH_CONFLICT: CONFLICT, "memory_path_conflict_error", "a memory with the new name already exists";
-    CHANGE_CONFLICT: CONFLICT, "conflict_error", "there is nothing to undo, or newer changes would be lost";
+    CHANGE_CONFLICT: CONFLICT, "conflict_error", "there is nothing to undo, newer changes would be lost, the proposal cannot be decided, or this was already done";
     HEADER_PRECONDITION: PRECONDITION_FAILED, "memory_precondition_failed_error", "`If-Match` or `If-None-Match` does not hold";
     TOO_LARGE: PAYLOAD_TOO_LARGE, "request_too_large", "the body or the memory is too large";
     INVALID_VALUE: UNPROCESSABLE_ENTITY, "invalid_request_error", "a value is refused by a rule; the detail names it";
     SECRET: UNPROCESSABLE_ENTITY, "secret_error", "the text looks like a secret";
     RATE_LIMIT: TOO_MANY_REQUESTS, "rate_limit_error", "too many requests from this address";
     INTERNAL: INTERNAL_SERVER_ERROR, "api_error", "an internal error; the `hint` says what to do";
-    OVERLOADED: SERVICE_UNAVAILABLE, "overloaded_error", "the memory is locked by another change; try again later";
+    OVERLOADED: SERVICE_UNAVAILABLE, "overloaded_error", "the server cannot answer now, for example because it is overloaded or shutting down, or the memory is locked by another change; try again later";
     UNAVAILABLE: SERVICE_UNAVAILABLE, "api_error", "the storage is unavailable, or it is unknown whether the change was made; follow the `hint`";
     QUOTA: INSUFFICIENT_STORAGE, "quota_error", "the change exceeds the quota of the tenant";
 }
