@@ -26,7 +26,7 @@ use sha2::{Digest as _, Sha256};
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -120,17 +120,11 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
     let file = fs::File::open(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
     let mut outcome =
         ReadOutcome { cursor: TranscriptCursor { at: session.stamp.size.max(1), ..TranscriptCursor::default() }, ..ReadOutcome::default() };
-    let bytes = ShortStrings::new(file).read_record();
-    let repaired;
-    let meta = match &bytes {
-        Ok(bytes) => serde_json::from_slice(bytes).or_else(|error| {
-            repaired = repair(bytes).unwrap_or_default();
-            serde_json::from_slice(&repaired).map_err(|_| error)
-        }),
-        Err(error) => Err(serde_json::Error::io(io::Error::new(error.kind(), error.to_string()))),
-    };
-    match meta {
-        Ok(meta) => Parser::default().whole(meta, sink)?,
+    let mut whole = |bytes: &[u8]| serde_json::from_slice(bytes).map(|meta| Parser::default().whole(meta, sink));
+    let record = ShortStrings::new(file).read_record().map_err(serde_json::Error::io);
+    let read = record.and_then(|bytes| whole(&bytes).or_else(|error| whole(&repair(&bytes).unwrap_or_default()).map_err(|_| error)));
+    match read {
+        Ok(read) => read?,
         Err(error) => outcome.add_problem(Problem::at(error.line().max(1) as u64, jsonl::describe("session", &error))),
     }
     Ok(outcome)
