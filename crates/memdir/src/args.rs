@@ -15,8 +15,9 @@ pub(crate) mod stdin;
 
 pub(crate) use self::{admin::*, chats::*, development::*, history::*, hosts::*, maintenance::*, memories::*, search::*, server::*};
 use crate::exit::Failure;
-use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use std::{
+    ffi::OsString,
     io::{self, IsTerminal as _},
     path::PathBuf,
 };
@@ -73,8 +74,10 @@ pub(crate) enum AgentScope {
 }
 
 /// The commands, in the order of `memdir --help`; [`help::GROUPS`] names the first command of each group. Common commands are in the
-/// file of the group that they would otherwise be in.
+/// file of the group that they would otherwise be in. The arguments of a command are built only if it is the one that runs, because
+/// building all of them takes longer than most commands do.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     #[command(visible_alias = "add")]
     Write(Write),
@@ -149,31 +152,12 @@ pub(crate) enum Command {
     Help(Help),
 }
 
-/// The command line of `memdir hook` alone. A host waits for the hook at every message, and parsing all commands takes longer than many
-/// hooks do. [`Args`] handles all other commands, and all errors and help texts.
-#[derive(Debug, Parser)]
-#[command(name = "memdir")]
-struct HookArgs {
-    #[command(flatten)]
-    global: Global,
-    #[command(subcommand)]
-    command: OnlyHook,
-}
-
-#[derive(Debug, Subcommand)]
-enum OnlyHook {
-    Hook(Hook),
-}
-
 /// Parses the command line, and whether `--json` was given even if the rest is invalid. Help and the version are failures that
 /// exit with 0.
 pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
-    if std::env::args_os().any(|arg| arg == "hook")
-        && let Ok(HookArgs { global, command: OnlyHook::Hook(hook) }) = HookArgs::try_parse()
-    {
-        return (global.json, Ok(Args { global, command: Some(Command::Hook(hook)) }));
-    }
-    match Args::try_parse() {
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let parsed = parse_named(&line).map_or_else(|| Args::try_parse_from(&line), Ok);
+    match parsed {
         Ok(args) => (args.global.json, Ok(args)),
         Err(error) if error.use_stderr() && is_hook() => {
             // The host is still writing: it must not meet a closed pipe.
@@ -184,9 +168,21 @@ pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
         }
         Err(error) => {
             let error = if error.kind() == ErrorKind::DisplayHelp { formatted_help(error) } else { error };
-            (std::env::args_os().any(|arg| arg == "--json"), Err(Failure::CommandLine { error }))
+            (line.iter().any(|arg| arg == "--json"), Err(Failure::CommandLine { error }))
         }
     }
+}
+
+/// Parses a command line with the first command that it names as the only one. Every command gets a copy of the global options, which would
+/// take half of the time of `memdir --version`. Returns `None` if the line is invalid, asks for help or the version, or names a command in
+/// the value of an option; [`Args`] has the answer then.
+fn parse_named(line: &[OsString]) -> Option<Args> {
+    let commands = Command::augment_subcommands(clap::Command::new("memdir"));
+    let named = line.iter().skip(1).find_map(|word| commands.find_subcommand(word))?.clone();
+    let parser = Global::augment_args(clap::Command::new("memdir")).subcommand(named).subcommand_required(true);
+    let matches = parser.try_get_matches_from(line).ok()?;
+    let (global, command) = (Global::from_arg_matches(&matches).ok()?, Command::from_arg_matches(&matches).ok()?);
+    Some(Args { global, command: Some(command) })
 }
 
 /// Parses the command line again with the layout of the help texts, which is not built for other commands.
@@ -205,23 +201,28 @@ fn explains() -> bool {
 }
 
 #[test]
-fn a_hook_is_parsed_as_by_the_parser_of_all_commands() {
-    let words = |line: &'static str| ["memdir"].into_iter().chain(line.split(' '));
+fn a_command_is_parsed_alone_as_among_all() {
+    let words = |line: &'static str| ["memdir"].into_iter().chain(line.split(' ')).map(OsString::from).collect::<Vec<_>>();
     for line in [
         "hook claude-code prompt",
         "--dir /tmp/hook hook codex before-tool --explain",
         "hook --json --home /tmp gemini stop --only a,b --agent-scope local",
         "--actor hook hook copilot-cli session-start --agent x",
+        "--actor read read notes/a --json",
+        "search read write",
+        "ls notes --long",
+        "write hook text --dir x",
+        "admin group add --help-me-not x --tenant t",
+        "chats search words",
+        "config set mounts.read read",
     ] {
-        let HookArgs { global, command: OnlyHook::Hook(hook) } = HookArgs::try_parse_from(words(line)).expect("a hook");
-        let alone = Args { global, command: Some(Command::Hook(hook)) };
-        let whole = Args::try_parse_from(words(line)).expect("a hook");
-        assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
+        let alone = parse_named(&words(line)).map(|args| format!("{args:?}"));
+        let among_all = Args::try_parse_from(words(line)).ok().map(|args| format!("{args:?}"));
+        assert_eq!(alone, among_all, "{line}");
     }
-    for line in [
-        "search hook", "write hook --dir x", "hook claude-code", "hook claude-code nonsense", "hook --help",
-        "--project x --dir y hook codex stop",
-    ] {
-        assert!(HookArgs::try_parse_from(words(line)).is_err(), "{line}");
+    for line in
+        ["--version", "--actor read", "--actor read list", "hook claude-code", "hook --help", "--project x --dir y hook codex stop", "nope"]
+    {
+        assert!(parse_named(&words(line)).is_none(), "{line}");
     }
 }

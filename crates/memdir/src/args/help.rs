@@ -41,12 +41,10 @@ Global options: see `memdir --help`{after-help}";
 
 /// The command line with the layout of its help texts.
 pub(crate) fn command() -> Command {
-    let command = Args::command();
-    let global: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
-    let layout = layout(&command);
-    let mut command = command.help_template(layout).mut_subcommands(|subcommand| with_hidden(subcommand, &global));
+    let mut command = Args::command();
     command.build();
-    command
+    let layout = layout(&command);
+    command.help_template(layout).mut_subcommands(with_layout)
 }
 
 /// The groups of commands: their headings with their visible commands.
@@ -90,13 +88,8 @@ pub(crate) fn aliases(command: &Command) -> String {
     command.get_visible_aliases().collect::<Vec<_>>().join(", ")
 }
 
-/// Adds the global options as hidden ones. Building the command line would add them as visible ones, but keeps those that exist.
-fn with_hidden(mut command: Command, global: &[Arg]) -> Command {
-    for arg in global {
-        if !command.get_arguments().any(|own| own.get_id() == arg.get_id()) {
-            command = command.arg(arg.clone().hide(true));
-        }
-    }
+/// A subcommand and those below it in their layout, without the global options.
+fn with_layout(command: Command) -> Command {
     let layout = match aliases(&command) {
         names if names.is_empty() => SUBCOMMAND_LAYOUT.to_owned(),
         names => {
@@ -104,5 +97,6 @@ fn with_hidden(mut command: Command, global: &[Arg]) -> Command {
             SUBCOMMAND_LAYOUT.replace("{usage}\n", &format!("{{usage}}\n{heading}: {names}\n"))
         }
     };
-    command.help_template(layout).mut_subcommands(|subcommand| subcommand.help_template(SUBCOMMAND_LAYOUT))
+    let hide_global = |arg: Arg| if arg.is_global_set() { arg.hide(true) } else { arg };
+    command.help_template(layout).mut_args(hide_global).mut_subcommands(with_layout)
 }
