@@ -9,6 +9,11 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
     /// Returns the time zone for dates (log files, ages).
     fn zone(&self) -> TimeZone;
+    /// Returns the date in the time zone. Asked for only where a date decides: finding the zone of the system reads directories, which takes a
+    /// twentieth of a search.
+    fn today(&self) -> civil::Date {
+        self.now().to_zoned(self.zone()).date()
+    }
 }
 
 /// The system's clock and zone.
@@ -128,7 +133,7 @@ fn start_of_period(text: &str, clock: &dyn Clock) -> Option<Timestamp> {
         Some(i64::from(number.parse::<u32>().ok()?) * factor)
     };
     let days = days('d', 1).or_else(|| days('w', 7))?;
-    let today = clock.now().to_zoned(clock.zone()).date();
+    let today = clock.today();
     let first = today.saturating_sub(jiff::SignedDuration::from_hours(days * 24));
     Some(first.to_zoned(clock.zone()).map_or(Timestamp::MIN, |midnight| midnight.timestamp()))
 }

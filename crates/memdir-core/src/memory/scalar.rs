@@ -98,7 +98,7 @@ fn from_yaml<'a, T: Deserialize<'a>>(document: &'a str) -> Result<YamlField<T>, 
 
 /// The text of a value that needs no YAML parser, which is nearly every one and a hundred times cheaper.
 fn simple(raw: &str) -> Option<&str> {
-    if raw.contains(['\n', '\r']) {
+    if raw.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
         return None;
     }
     let raw = raw.trim();

@@ -179,16 +179,16 @@ impl Validity {
     /// The fields of a memory, in the order of the documentation.
     pub const KEYS: [&'static str; 6] = ["stale_after", "status", "supersedes", "superseded_by", "sources", "verified"];
 
-    /// Whether the memory ranks behind others on this day, and why. What other memories say about it is not considered, see
+    /// Whether the memory ranks behind others today, and why. What other memories say about it is not considered, see
     /// [`Successions`](super::succession::Successions).
-    pub fn outdated(&self, today: Date) -> Option<Outdated> {
+    pub fn outdated(&self, today: impl FnOnce() -> Date) -> Option<Outdated> {
         if !self.superseded_by.is_empty() {
             return Some(Outdated::Superseded);
         }
         if self.status == Some(MemoryStatus::Deprecated) {
             return Some(Outdated::Deprecated);
         }
-        self.stale_after.filter(|last| today > *last).map(|_| Outdated::Stale)
+        self.stale_after.filter(|last| today() > *last).map(|_| Outdated::Stale)
     }
 
     /// What an entrypoint line says about the memory beside its description, for readers of the line alone.

@@ -149,7 +149,7 @@ fn describe(
         description = memory.description().map(|text| secrets::redact(text).into_owned());
         let Validity { supersedes, superseded_by, .. } = {
             let validity = memory.validity();
-            outdated = validity.outdated(now.to_zoned(context.clock.zone()).date());
+            outdated = validity.outdated(|| context.clock.today());
             validity
         };
         if !supersedes.is_empty() || !superseded_by.is_empty() {

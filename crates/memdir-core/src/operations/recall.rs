@@ -118,7 +118,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
 fn by_validity<'a>(wanted: Vec<Wanted<'a>>, table: &RecallTable, store: &dyn Store, context: &Context) -> Vec<Wanted<'a>> {
     let successions = table.successions(store);
     // Finding the time zone of the system reads many files.
-    let today = || context.clock.now().to_zoned(context.clock.zone()).date();
+    let today = || context.clock.today();
     let mut out: Vec<Wanted<'a>> = Vec::with_capacity(wanted.len());
     for mut one in wanted {
         if let Some(successor) = successions.successor(&one.path).cloned() {
@@ -152,7 +152,7 @@ pub(crate) fn explain(
     };
     let table = context.recall_table(store, request.cache)?;
     let mut explained = message::explain(&table, &ends(request.message.unwrap_or_default()), name.as_ref());
-    let (successions, today) = (table.successions(store), context.clock.now().to_zoned(context.clock.zone()).date());
+    let successions = table.successions(store);
     for one in &mut explained {
         if one.verdict == RecallVerdict::NothingInCommon && name.as_ref().is_some_and(|name| !is_recallable(store, name)) {
             one.verdict = RecallVerdict::NeverRecalled;
@@ -163,7 +163,7 @@ pub(crate) fn explain(
         }
         let is_recalled = matches!(one.verdict, RecallVerdict::Recalled | RecallVerdict::Pinned);
         let place = if is_recalled { ", so it comes after the others" } else { "" };
-        one.validity = match (successions.successor(&path), table.outdated(&path, || today)) {
+        one.validity = match (successions.successor(&path), table.outdated(&path, || context.clock.today())) {
             (Some(successor), _) => Some(format!("superseded by {}", successor.name())),
             (None, Some((Outdated::Stale, Some(last)))) => Some(format!("stale after {last}{place}")),
             (None, Some((why, _))) => Some(format!("{why}{place}")),

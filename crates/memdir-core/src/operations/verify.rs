@@ -220,7 +220,7 @@ fn look_up(project: Option<&Project>, named: Vec<Mention>, text: &str) -> Vec<(M
 
 /// Records the date, in the text that `renew` returns.
 fn stamp(store: &dyn Store, context: &Context, path: &MemoryPath, renew: &dyn Fn(&str) -> String) -> Result<Option<ChangeId>> {
-    let today = context.clock.now().to_zoned(context.clock.zone()).date().to_string();
+    let today = context.clock.today().to_string();
     let change = store.change(&context.intent(Verb::Edit), std::slice::from_ref(path), &mut |view| {
         let stored = view.get(path)?.ok_or_else(|| Error::NotFound { path: path.to_string(), near: Vec::new() })?;
         let (memory, _) = Memory::parse(&renew(write::utf8(&stored.path, &stored.bytes)?));

@@ -225,7 +225,7 @@ impl Finder<'_> {
             mounts: self.mounts,
             views,
             successions: self.successions,
-            today: self.clock.now().to_zoned(self.clock.zone()).date(),
+            clock: self.clock,
             // The successor need not have the words of a phrase, lack an excluded word, or be as new as asked.
             may_replace: must.is_empty() && query.without.is_empty() && search.since.is_none(),
             is_allowed: &|at, name, known| filter.allows(at, name, known),

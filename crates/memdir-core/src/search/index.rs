@@ -180,12 +180,12 @@ impl IndexedValidity {
     const DEPRECATED: u32 = 1;
     const NAMES_OTHERS: u32 = 2;
 
-    /// Whether the memory ranks behind others on this day.
-    pub fn outdated(self, today: Date) -> Option<Outdated> {
+    /// Whether the memory ranks behind others today.
+    pub fn outdated(self, today: impl FnOnce() -> Date) -> Option<Outdated> {
         if self.deprecated {
             return Some(Outdated::Deprecated);
         }
-        self.stale_after.filter(|last| today > *last).map(|_| Outdated::Stale)
+        self.stale_after.filter(|last| today() > *last).map(|_| Outdated::Stale)
     }
 
     /// Packs it into 24 bits. A day before 1970 becomes the first day of 1970.

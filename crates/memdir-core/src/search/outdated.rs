@@ -6,7 +6,7 @@ use super::{
     mount_views::SearchMount,
 };
 use crate::{
-    base::{error::Result, path::MemoryPath, text, version::Version},
+    base::{error::Result, path::MemoryPath, text, time::Clock, version::Version},
     memory::{
         Memory,
         succession::{SuccessionFields, Successions},
@@ -17,7 +17,6 @@ use crate::{
         mounts::{self, FileKind},
     },
 };
-use jiff::civil::Date;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
@@ -82,12 +81,12 @@ impl SuccessionCache {
     }
 }
 
-/// The standing of memories on one day.
+/// The standing of memories today.
 pub(super) struct Standings<'a> {
     pub(super) mounts: &'a [SearchMount],
     pub(super) views: &'a [Arc<dyn IndexView>],
     pub(super) successions: &'a Successions,
-    pub(super) today: Date,
+    pub(super) clock: &'a dyn Clock,
     /// Whether a memory may be replaced by another one, which need not have the words of the query.
     pub(super) may_replace: bool,
     /// Whether a file of a mount may be a hit.
@@ -102,11 +101,11 @@ impl Standings<'_> {
         }
         match self.successor(mount, name) {
             Some((successor, known)) if self.may_replace && (self.is_allowed)(mount, &successor, &known) => {
-                Standing { outdated: known.validity.outdated(self.today), successor: Some(successor) }
+                Standing { outdated: known.validity.outdated(|| self.clock.today()), successor: Some(successor) }
             }
             Some(_) => Standing { outdated: Some(Outdated::Superseded), successor: None },
             None => {
-                Standing { outdated: self.views[mount].known(name).and_then(|known| known.validity.outdated(self.today)), successor: None }
+                Standing { outdated: self.views[mount].known(name).and_then(|known| known.validity.outdated(|| self.clock.today())), successor: None }
             }
         }
     }

@@ -33,8 +33,7 @@ pub(super) fn has_field(validity: &Validity, key: &str) -> bool {
 /// Why a memory ranks behind others today.
 fn outdated(context: &ViewContext<'_>, validity: &Validity, is_superseded: bool) -> Option<Outdated> {
     let clock = &context.space.memdir.context().clock;
-    let today = clock.now().to_zoned(clock.zone()).date();
-    if is_superseded { Some(Outdated::Superseded) } else { validity.outdated(today) }
+    if is_superseded { Some(Outdated::Superseded) } else { validity.outdated(|| clock.today()) }
 }
 
 /// The mark of a memory in a list: why it ranks behind others, or that it is a draft.

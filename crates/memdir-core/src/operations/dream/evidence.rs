@@ -20,14 +20,14 @@ pub(super) fn find(material: &Material, look: Option<&ProjectLookup<'_>>, today:
 }
 
 fn stale(file: &MaterialFile, today: Date) -> Option<DreamOperation> {
-    let last = file.validity.stale_after.filter(|_| file.validity.outdated(today) == Some(Outdated::Stale))?;
+    let last = file.validity.stale_after.filter(|_| file.validity.outdated(|| today) == Some(Outdated::Stale))?;
     let text = file.memory.with_field("status", Some(MemoryStatus::Deprecated.as_str()));
     Some(update(file, DreamReason::Stale, format!("{} was valid until {last}", file.name()), 85, text))
 }
 
 fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, today: Date) -> Option<DreamOperation> {
     // A user's memories are not about this project, and what is outdated already is marked.
-    if !matches!(file.prefix.as_str(), "" | "team") || file.validity.outdated(today).is_some() {
+    if !matches!(file.prefix.as_str(), "" | "team") || file.validity.outdated(|| today).is_some() {
         return None;
     }
     let body = file.memory.body_first_line();
