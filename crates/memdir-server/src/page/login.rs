@@ -121,7 +121,7 @@ pub(super) async fn finish(
     };
     // Otherwise a link could sign a person in as someone else.
     if !is_equal(state, query.get("state")) {
-        return failed(&pages, "The sign-in was not started in this browser, or another one was started after it. Try again.");
+        return failed(&pages, "The sign-in was not started in this browser, or a newer sign-in was started. Try again.");
     }
     // RFC 9207: the answer is from the provider that was asked.
     if !query.get("iss").is_empty() && query.get("iss") != oauth.options.issuer {

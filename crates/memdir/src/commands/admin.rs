@@ -258,7 +258,7 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
         AdminReview::List => {
             let reviewed: Vec<String> = database.reviewed_namespaces(tenant)?.into_iter().collect();
             return Ok(CommandOutput::new(reviewed, |reviewed, printer| match reviewed.as_slice() {
-                [] => printer.line("no projects or groups under review"),
+                [] => printer.line("no projects or groups require review"),
                 reviewed => reviewed.iter().try_for_each(|namespace| printer.line(namespace)),
             }));
         }

@@ -157,9 +157,7 @@ fn show_proposed(proposed: &Proposed, printer: &mut Printer<'_>) -> io::Result<(
     }
     match proposed.proposals.is_empty() {
         true => printer.line("no proposed cues")?,
-        false => printer.note(
-            "accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME; for all of them, use `all` as NAME".to_owned(),
-        ),
+        false => printer.note("accept or reject with: memdir cues --accept|--reject NAME (NAME can be `all`)".to_owned()),
     }
     Ok(())
 }

@@ -197,7 +197,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
     assert_eq!(settings(), "[chats]\non = true\nprojects_off = [\"/home/ada/web\"]\n");
     assert_eq!(
         home.run(&["chats", "on", "--project", "/home/ada/web/admin"]),
-        "-- stderr\nerror: chats in /home/ada/web/admin cannot be turned on: they are off for all of /home/ada/web\nhint: turn them on for all of it with: memdir chats on --project /home/ada/web\n-- exit 2\n"
+        "-- stderr\nerror: chats in /home/ada/web/admin cannot be turned on: chats are off for all of /home/ada/web\nhint: turn chats on for that whole directory with: memdir chats on --project /home/ada/web\n-- exit 2\n"
     );
     home.ok(&["chats", "on", "--project", "web"]);
     assert_eq!(settings(), "[chats]\non = true\n");
