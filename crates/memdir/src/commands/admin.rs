@@ -297,7 +297,7 @@ fn token(what: &AdminToken, managed: &Managed, agent: Option<&str>) -> Result<Co
                 printer.line(&added.token)?;
                 let (person, id, tenant) = (&added.row.person, &added.row.id, &added.tenant);
                 let revoke = format!("memdir admin token remove {id} --tenant {}", quote_posix(tenant));
-                printer.note(format!("{person}'s token is printed only once; revoke it with: {revoke}"));
+                printer.note(format!("{person}'s token is printed only once; to revoke it, run: {revoke}"));
                 Ok(())
             }))
         }

@@ -143,7 +143,7 @@ fn what_is_turned_off_is_not_read() {
     let home = on();
     assert_eq!(
         home.run(&["chats", "off", "--host", "codex"]),
-        "codex chats are off\n-- stderr\nnote: archived conversations are kept; see how to remove them with: memdir chats forget --help\n"
+        "codex chats are off\n-- stderr\nnote: archived conversations are kept; to remove them, see: memdir chats forget --help\n"
     );
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();

@@ -104,7 +104,7 @@ fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
         (true, false) => {
             printer.note(format!("{what} are not imported yet, because `chats.on` is false; set it to true with: memdir chats on"));
         }
-        (false, _) => printer.note("archived conversations are kept; see how to remove them with: memdir chats forget --help"),
+        (false, _) => printer.note("archived conversations are kept; to remove them, see: memdir chats forget --help"),
     }
     Ok(())
 }
