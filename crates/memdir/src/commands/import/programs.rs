@@ -104,8 +104,12 @@ fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
     let named = &all[..all.len().min(NAMED_PROJECTS)];
     let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
     let all = all.len();
-    let step = if args.dry_run { "add" } else { "undo this import, then repeat it with" };
-    Some(format!("found {all} projects: {}{more}; to import only one of them, {step} --from-project NAME", named.join(", ")))
+    let hint = if args.dry_run {
+        "to import only one of them, add --from-project NAME"
+    } else {
+        "to import only one of them, undo this import, then repeat it with --from-project NAME"
+    };
+    Some(format!("found {all} projects: {}{more}; {hint}", named.join(", ")))
 }
 
 fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
