@@ -95,7 +95,7 @@ fn uncued(caller: &ToolContext, topic: &str, proposals: Option<&CueProposals>) -
         let _ = writeln!(out, "- {}: {}", memory.name, memory.description);
     }
     if uncued.is_empty() {
-        out.push_str("(no memories without cues)\n");
+        out.push_str("(no memory lacks cues)\n");
     }
     let proposed = proposals.map(|proposals| proposals.pending(caller.memdir.store())).unwrap_or_default();
     if !proposed.is_empty() {

@@ -88,7 +88,7 @@ pub(super) async fn begin(State(pages): State<Arc<ServerPages>>, headers: Header
         Err(refusal) => return unavailable(&pages, &refusal),
     };
     let (Ok(state), Ok(verifier)) = (random_secret(), random_secret()) else {
-        return retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot get random bytes to sign in");
+        return retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot generate a sign-in secret");
     };
     let options = &oauth.options;
     let query = Serializer::new(String::new())

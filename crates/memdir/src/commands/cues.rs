@@ -144,7 +144,7 @@ fn show_uncued(uncued: &Uncued, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{name}: {}", memory.description))?;
     }
     match uncued.memories.len() as u64 {
-        0 => printer.line("no memories without cues")?,
+        0 => printer.line("no memory lacks cues")?,
         count => printer.note(format!("{} no cues; set them with: memdir cues --from FILE", counted(count, "memory has", "memories have"))),
     }
     Ok(())

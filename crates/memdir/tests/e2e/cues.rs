@@ -99,7 +99,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     -- stderr
     note: 2 memories have no cues; set them with: memdir cues --from FILE
     ");
-    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memories without cues");
+    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memory lacks cues");
     assert_eq!(
         home.json(&["cues", "notes"]),
         json!({ "memories": [
@@ -134,7 +134,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     ");
     assert_eq!((home.text("notes/deploy.md"), home.text("notes/tea.md")), before);
     assert_snapshot!(home.run_with(&["cues", "--from", "-"], batch), @"set cues for 2 memories (change [ID])");
-    assert_snapshot!(home.run(&["cues"]), @"no memories without cues");
+    assert_snapshot!(home.run(&["cues"]), @"no memory lacks cues");
     assert_snapshot!(home.run(&["search", "can I ship this friday"]), @"
     notes/deploy.md:7-7  0.58  today
       On Tuesdays.

@@ -265,7 +265,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     ");
     insta::assert_snapshot!(home.run(&["import", "claude-mem"]), @"
     -- stderr
-    error: missing path after `claude-mem`: expected the path of its database
+    error: missing path after `claude-mem`: expected the path of the claude-mem database
     hint: for example: memdir import claude-mem ~/.claude-mem/claude-mem.db
     -- exit 2
     ");

@@ -24,8 +24,8 @@ pub(super) enum Program {
 pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
     let Some((first, paths)) = from.split_first() else { return Ok(None) };
     let (program, needs, example) = match first.to_str() {
-        Some("claude-mem") => (Program::ClaudeMem, "the path of its database", "~/.claude-mem/claude-mem.db"),
-        Some("basic-memory") => (Program::BasicMemory, "the path of its notes directory", "~/basic-memory"),
+        Some("claude-mem") => (Program::ClaudeMem, "the path of the claude-mem database", "~/.claude-mem/claude-mem.db"),
+        Some("basic-memory") => (Program::BasicMemory, "the path of the basic-memory notes directory", "~/basic-memory"),
         _ => return Ok(None),
     };
     if !paths.is_empty() {
