@@ -24,11 +24,11 @@ pub(crate) const CALL_SECS: u64 = 55;
 pub(crate) enum CallFailure {
     #[error("the call was cancelled")]
     Cancelled,
-    #[error("no result within {CALL_SECS} seconds; the call was stopped. Check what was saved before you try again")]
+    #[error("the call was stopped after {CALL_SECS} seconds without a result; check what was saved before you try again")]
     TimedOut,
     #[error("too many calls are waiting; try again after some of them have finished")]
     TooMany,
-    #[error("internal error in memdir. The call may have saved its change: check before you try again, and report the error")]
+    #[error("internal error in memdir; check whether the call has saved its change before you try again, and report the error")]
     Panicked,
 }
 

@@ -89,19 +89,17 @@ fn uncued(caller: &ToolContext, topic: &str, proposals: Option<&CueProposals>) -
     let mut out = String::new();
     for (n, memory) in uncued.iter().enumerate() {
         if out.chars().count() > MAX_LIST_CHARS {
-            let _ = writeln!(out, "- and {} more, which this prompt lists once these have cues", uncued.len() - n);
+            let _ = writeln!(out, "- and {} more; this prompt lists them once these memories have cues", uncued.len() - n);
             break;
         }
         let _ = writeln!(out, "- {}: {}", memory.name, memory.description);
     }
     if uncued.is_empty() {
-        out.push_str("(no memories without cues)\n");
+        out.push_str("(no memory lacks cues)\n");
     }
     let proposed = proposals.map(|proposals| proposals.pending(caller.memdir.store())).unwrap_or_default();
     if !proposed.is_empty() {
-        out.push_str(
-            "\nProposed cues, from searches that found nothing before one of these memories was read; keep the existing cues too:\n",
-        );
+        out.push_str("\nProposed cues (searches that found nothing, after which the memory was read); keep the existing cues too:\n");
         for proposal in proposed.iter().rev().take(MAX_PROPOSED) {
             let _ = writeln!(out, "- {}: {:?}", proposal.name, proposal.cue);
         }

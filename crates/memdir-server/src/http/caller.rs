@@ -110,7 +110,9 @@ impl HttpCaller {
         let project = match values(headers, PROJECT)?.as_slice() {
             [] => None,
             [one] if !one.trim().is_empty() => Some(one.trim().to_owned()),
-            _ => return Err(reject("header Memdir-Project must name exactly one project; name one, or omit the header")),
+            _ => {
+                return Err(reject("header Memdir-Project is empty or occurs more than once; name exactly one project, or omit the header"));
+            }
         };
         let lists = values(headers, ONLY)?;
         let names = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|name| !name.is_empty());

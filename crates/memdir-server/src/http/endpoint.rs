@@ -180,10 +180,7 @@ impl HttpEndpoint {
             return Ok((self.own.clone(), None));
         }
         let Some(directory) = &self.directory else {
-            return Err(text(
-                StatusCode::FORBIDDEN,
-                "this server cannot select a part of its memories; omit the headers Memdir-Only and Memdir-Project",
-            ));
+            return Err(text(StatusCode::FORBIDDEN, "this server does not support the headers Memdir-Only and Memdir-Project; omit them"));
         };
         self.close_outdated();
         let (cell, in_use) = self.open_services().space(caller)?;

@@ -133,7 +133,7 @@ impl ServerHandler for McpSession {
     async fn subscribe(&self, request: SubscribeRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let (path, _) = resources::parse(&request.uri).map_err(|error| to_error_data(&error))?;
         if !Self::can_notify(&context) {
-            let why = "this request has no session in which this client could be notified; subscribe with `subscriptions/listen`, or read the resource again";
+            let why = "notifications require a session, and this request has none; subscribe with `subscriptions/listen`, or read the resource again";
             return Err(ErrorData::invalid_request(why, None));
         }
         {

@@ -110,7 +110,7 @@ pub(super) async fn guard(
 
 /// Exchanges the token of the first URL for a cookie, and goes to the home page under a URL without it.
 fn start(local: &LocalPages, query: &str) -> Result<Response, Response> {
-    let unavailable = |_| retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot get random bytes for a session");
+    let unavailable = |_| retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot generate a session secret");
     let cookie = local.sessions.exchange(Params::parse(query.as_bytes()).get("token")).map_err(unavailable)?;
     let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
         return Err(layout::no_session(StatusCode::UNAUTHORIZED, Some(local.sessions.base())));

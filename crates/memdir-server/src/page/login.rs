@@ -88,7 +88,7 @@ pub(super) async fn begin(State(pages): State<Arc<ServerPages>>, headers: Header
         Err(refusal) => return unavailable(&pages, &refusal),
     };
     let (Ok(state), Ok(verifier)) = (random_secret(), random_secret()) else {
-        return retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot get random bytes to sign in");
+        return retry_later(StatusCode::SERVICE_UNAVAILABLE, "cannot generate a sign-in secret");
     };
     let options = &oauth.options;
     let query = Serializer::new(String::new())
@@ -121,7 +121,7 @@ pub(super) async fn finish(
     };
     // Otherwise a link could sign a person in as someone else.
     if !is_equal(state, query.get("state")) {
-        return failed(&pages, "The sign-in was not started in this browser, or another one was started after it. Try again.");
+        return failed(&pages, "The sign-in was not started in this browser, or a newer sign-in was started. Try again.");
     }
     // RFC 9207: the answer is from the provider that was asked.
     if !query.get("iss").is_empty() && query.get("iss") != oauth.options.issuer {

@@ -54,7 +54,7 @@ const MAX_CHARS: usize = 38;
 pub(super) fn draw(name: &str, neighbours: &[Neighbour]) -> Markup {
     let height = neighbours.len() * ROW + 2 * ROW;
     html! {
-        svg.graph viewBox=(format!("0 0 {WIDTH} {height}")) role="group" aria-label=(format!("Neighbours of {name}")) {
+        svg.graph viewBox=(format!("0 0 {WIDTH} {height}")) role="group" aria-label=(format!("Memories related to {name}")) {
             @for (n, one) in neighbours.iter().enumerate() {
                 @let y = 2 * ROW + n * ROW;
                 path class=(one.relation.class()) fill="none" d=(format!("M 12 {ROW} C 12 {y} 20 {y} 52 {y}")) {}

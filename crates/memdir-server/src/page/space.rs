@@ -66,7 +66,7 @@ impl PageSpace {
 
     /// Returns what the program on this machine knows. Fails on a server, where no route leads to a view that needs it.
     pub(super) fn machine(&self) -> Result<&dyn PageSource> {
-        self.machine.as_deref().ok_or_else(|| Error::bad_input("this page", "it is available only in `memdir ui`, not on a server"))
+        self.machine.as_deref().ok_or_else(|| Error::unavailable("this page", "it is available only in `memdir ui`, not on a server"))
     }
 }
 

@@ -258,7 +258,7 @@ fn review(what: &AdminReview, managed: &Managed) -> Result<CommandOutput, Failur
         AdminReview::List => {
             let reviewed: Vec<String> = database.reviewed_namespaces(tenant)?.into_iter().collect();
             return Ok(CommandOutput::new(reviewed, |reviewed, printer| match reviewed.as_slice() {
-                [] => printer.line("no projects or groups under review"),
+                [] => printer.line("no projects or groups require review"),
                 reviewed => reviewed.iter().try_for_each(|namespace| printer.line(namespace)),
             }));
         }
@@ -297,7 +297,7 @@ fn token(what: &AdminToken, managed: &Managed, agent: Option<&str>) -> Result<Co
                 printer.line(&added.token)?;
                 let (person, id, tenant) = (&added.row.person, &added.row.id, &added.tenant);
                 let revoke = format!("memdir admin token remove {id} --tenant {}", quote_posix(tenant));
-                printer.note(format!("{person}'s token is printed only once; revoke it with: {revoke}"));
+                printer.note(format!("{person}'s token is printed only once; to revoke it, run: {revoke}"));
                 Ok(())
             }))
         }

@@ -233,7 +233,7 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     })?;
     let Host { name, title, .. } = host;
     let next_step = format!(
-        "From its next session, {title} uses memdir's directory for its memory; undo with: memdir uninstall {name} (also removes memdir's tools and hooks)"
+        "Starting with its next session, {title} keeps its memory in memdir's directory; undo with: memdir uninstall {name} (also removes memdir's tools and hooks)"
     );
     let outcome = HostOutcome { next_step: Some(next_step), ..HostOutcome::new(host, args.scope, Ok(files)) };
     Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes))

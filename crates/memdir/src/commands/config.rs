@@ -203,7 +203,7 @@ fn set(file: &SettingsFile, key: &str, values: &[String]) -> Result<ConfigChange
         let after = document.to_string();
         file.check(&after).map_err(|failure| match invalid(known, &reason(file, &failure)) {
             Failure::Usage { message, .. } if is_about_others(document, known, values) => {
-                Failure::Usage { message, hint: "set it and the settings that it requires with: memdir config edit".into() }
+                Failure::Usage { message, hint: "to set it together with other settings, run: memdir config edit".into() }
             }
             other => other,
         })?;
@@ -220,7 +220,7 @@ fn unset(file: &SettingsFile, document: &mut DocumentMut, known: &Key) -> Result
     match file.check(&document.to_string()) {
         Err(failure) if is_valid => Err(Failure::Usage {
             message: format!("cannot remove {}: {}", known.name, reason(file, &failure)),
-            hint: "remove it and the settings that require it with: memdir config edit".into(),
+            hint: "other settings require it; to remove them together, run: memdir config edit".into(),
         }),
         _ => Ok(existed),
     }

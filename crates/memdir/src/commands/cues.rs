@@ -144,7 +144,7 @@ fn show_uncued(uncued: &Uncued, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(format!("{name}: {}", memory.description))?;
     }
     match uncued.memories.len() as u64 {
-        0 => printer.line("no memories without cues")?,
+        0 => printer.line("no memory lacks cues")?,
         count => printer.note(format!("{} no cues; set them with: memdir cues --from FILE", counted(count, "memory has", "memories have"))),
     }
     Ok(())
@@ -157,9 +157,7 @@ fn show_proposed(proposed: &Proposed, printer: &mut Printer<'_>) -> io::Result<(
     }
     match proposed.proposals.is_empty() {
         true => printer.line("no proposed cues")?,
-        false => printer.note(
-            "accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME; for all of them, use `all` as NAME".to_owned(),
-        ),
+        false => printer.note("accept or reject with: memdir cues --accept|--reject NAME (NAME can be `all`)".to_owned()),
     }
     Ok(())
 }

@@ -92,7 +92,7 @@ fn rules_finding(settings: &Settings, scope: &scope::Scope) -> Option<DoctorFind
     let mut seen = Vec::new();
     if !by_default.is_empty() {
         let stop = super::counted(by_default.len() as u64, "rule stops", "rules stop");
-        let what = "the first matching command of each conversation by default (to only show a rule, set `strength: tell` in it)";
+        let what = "the first matching command of each conversation by default (set `strength: tell` in a rule to only show it)";
         seen.push(format!("{stop} {what}: {}", names(&by_default)));
     }
     if !chosen.is_empty() {
@@ -197,7 +197,7 @@ impl Checkup<'_> {
         if let Some(untrusted) = untrusted.filter(|hooks| !hooks.is_empty()) {
             let seen = format!("not trusted yet, so {} does not run them: {}", host.title, untrusted.join(", "));
             let place = if scope == InstallScope::Project { format!(" in {}", machine.project.display()) } else { String::new() };
-            let advice = format!("start `codex`{place}, open `/hooks` and trust these hooks; `t` trusts all that await review");
+            let advice = format!("start `codex`{place}, open `/hooks` and trust these hooks (press `t` to trust all that await review)");
             findings.push(DoctorFinding::note("hooks", seen, advice));
         }
         report(fixed, findings)
@@ -261,7 +261,7 @@ impl Checkup<'_> {
 
     /// The state of the memory that the host keeps on its own.
     fn own_memory(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> Vec<DoctorFinding> {
-        let advice = host.memory_advice.map(|advice| DoctorFinding::ok("its own memory", advice));
+        let advice = host.memory_advice.map(|advice| DoctorFinding::ok("built-in memory", advice));
         let Some(switch) = &host.memory_switch else { return advice.into_iter().collect() };
         let state = (switch.state)(machine);
         let shared = state.dir.as_ref().filter(|dir| state.off_by.is_none() && self.space.mount_at(dir).is_some());
@@ -269,7 +269,9 @@ impl Checkup<'_> {
         let seen = match (&state.off_by, &state.suspended_by, shared) {
             (Some(switch), ..) if switch == hosts::OFF_BY_DEFAULT => Ok("off by default".to_owned()),
             (Some(switch), ..) => Ok(format!("off: {switch}")),
-            (None, Some(variable), Some(dir)) => Ok(format!("shares {} with memdir; {variable} turns both off", dir.display())),
+            (None, Some(variable), Some(dir)) => {
+                Ok(format!("shares {} with memdir; both are off in this session: {variable}", dir.display()))
+            }
             (None, None, Some(dir)) => Ok(format!("shares {} with memdir", dir.display())),
             (None, Some(variable), None) => Ok(format!("off in this session: {variable}")),
             (None, None, None) if is_kept => {
@@ -277,7 +279,7 @@ impl Checkup<'_> {
             }
             (None, None, None) => Err("on alongside memdir, so the agent gets instructions from two memories".to_owned()),
         };
-        let what = format!("its own {}", switch.name);
+        let what = format!("built-in {}", switch.name);
         let decide = || format!("choose with: {}", own_memory::decide(switch, &self.install_command(host, scope, machine)));
         let mut findings = vec![match seen {
             Ok(seen) => DoctorFinding::ok(what, seen),
@@ -294,7 +296,7 @@ impl Checkup<'_> {
                 return DoctorFinding::note(memory.title, seen, format!("import the directory with: memdir import {}", quote_posix(&dir)));
             }
             let seen = format!("{memories} in {dir}; {} has no setting that turns this memory off", host.title);
-            DoctorFinding::note(memory.title, seen, format!("use it in memdir too with: memdir adopt {}", memory.name))
+            DoctorFinding::note(memory.title, seen, format!("also use it in memdir with: memdir adopt {}", memory.name))
         }));
         findings
     }

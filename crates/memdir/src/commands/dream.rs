@@ -160,7 +160,7 @@ fn show_made(made: &MadePlan, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     let Some(file) = &made.file else {
         if !made.left_out.is_empty() {
-            return printer.line("no plan: all operations were left out");
+            return printer.line("no plan was made: all operations were left out");
         }
         return printer.line(format!("nothing to tidy in {}", counted(made.plan.memories as u64, "memory", "memories")));
     };
@@ -363,7 +363,7 @@ fn switch(settings: &Settings, on: bool) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(Switched { auto: on, file: settings.file.clone() }, |switched, printer| {
         printer.line(format!("automatic plans are {}", if switched.auto { "on" } else { "off" }))?;
         if switched.auto {
-            printer.note("a hook makes a plan at the end of a session if one is due; it never applies the plan");
+            printer.note("if a plan is due, a hook makes it at the end of a session; plans are never applied automatically");
         }
         Ok(())
     }))

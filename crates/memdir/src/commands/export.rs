@@ -102,7 +102,7 @@ fn write_file(path: &Path, text: &str, if_exists: IfExists) -> Result<(), Failur
         });
     }
     if path.is_dir() {
-        let hint = "pass the path of a file, such as a new one in that directory".into();
+        let hint = "pass the path of a file, for example in that directory".into();
         return Err(Failure::Usage { message: format!("{} is a directory", path.display()), hint });
     }
     let prepared = disk::prepare(path, Replace::DURABLE, |file| file.write_all(text.as_bytes())).map_err(fail)?;

@@ -128,9 +128,8 @@ fn without_selection(settings: &Settings) -> String {
     let omit = (!options.is_empty()).then(|| format!("omit {}", options.join(" and ")));
     let steps: Vec<String> = omit.into_iter().chain(variable.map(|variable| format!("unset {variable}"))).collect();
     match steps.is_empty() {
-        true => {
-            "both of its names, inbox/ and memdir-inbox/, are in use; rename the mount memdir-inbox with: memdir config edit".to_owned()
-        }
+        true => "both names for the inbox, inbox/ and memdir-inbox/, are in use; rename the mount memdir-inbox with: memdir config edit"
+            .to_owned(),
         false => steps.join(" and "),
     }
 }

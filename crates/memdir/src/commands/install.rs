@@ -119,7 +119,7 @@ pub(crate) fn run(
     if args.dry_run {
         let previews = hosts.iter().map(|host| preview(args, &place, host, settlement(host))).collect::<Result<Vec<_>, _>>()?;
         let turns_chats_on = args.chats && !settings.config.chats.settings.on;
-        let note = turns_chats_on.then(|| format!("`--chats` sets `on = true` in the [chats] table of {}", settings.file.display()));
+        let note = turns_chats_on.then(|| format!("`--chats` would set `on = true` in the [chats] table of {}", settings.file.display()));
         return Ok(CommandOutput::new(previews.into_iter().flatten().collect(), show_previews).with_notes(note.into_iter().collect()));
     }
     let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, &place, host, settlement(host), &mut notes))).collect();
@@ -194,7 +194,7 @@ fn settle(
         let is_undecided = own_memory::is_undecided(host, &receipts, place.machine, place.space);
         let choice = match (&host.memory_switch, args.auto_memory) {
             (None, Some(_)) if !args.hosts.is_empty() => {
-                let hint = host.memory_advice.map_or("omit --auto-memory".to_owned(), |advice| format!("its own memory is {advice}"));
+                let hint = host.memory_advice.map_or("omit --auto-memory".to_owned(), |advice| format!("its built-in memory is {advice}"));
                 let message = format!("{} has no memory setting that memdir can change", host.title);
                 return Err(Failure::Usage { message, hint: format!("{hint}; no file was changed") });
             }
@@ -403,5 +403,5 @@ fn offer_transcripts(args: &InstallArgs, settings: &Settings, options: OutputOpt
 }
 
 fn ask_for_transcripts() -> io::Result<bool> {
-    ask::confirm("Keep an archive of past conversations with agents, so that memdir can search it?")
+    ask::confirm("Archive past conversations with agents, so that memdir can search them?")
 }

@@ -191,7 +191,7 @@ fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {
     if candidates.found > 0 {
         let kinds: Vec<String> = candidates.kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         printer.line(format!(
-            "{} ({}): {} already saved, {} caught by a rule",
+            "{} ({}): {} already saved, {} covered by a rule",
             counted(candidates.found, "candidate", "candidates"),
             kinds.join(", "),
             candidates.saved,

@@ -80,10 +80,7 @@ fn start(resume: &ResumeCommand) -> Result<CommandOutput, Failure> {
         if !dir.is_dir() {
             return Err(Failure::Settings {
                 message: format!("the conversation's directory {} does not exist", dir.display()),
-                hint: format!(
-                    "create the directory, where the host looks for the conversation, or try this in another directory: {}",
-                    resume.argv.join(" ")
-                ),
+                hint: format!("create the directory, or try this command in another directory: {}", resume.argv.join(" ")),
             });
         }
         command.current_dir(dir);

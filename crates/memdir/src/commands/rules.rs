@@ -144,7 +144,7 @@ fn confirm(rule: &Rule, decision: Decision) -> io::Result<bool> {
     let mut page = Printer::new(&mut err, OutputOptions::for_stdout(false));
     page.content(&rule.content)?;
     let question = match decision {
-        Decision::Accepted => "Accept this text? The rule will take effect with its full strength.",
+        Decision::Accepted => "Accept this text? The rule will apply at full strength.",
         Decision::Rejected => "Reject this text? The rule will have no effect.",
     };
     writeln!(err)?;
@@ -196,7 +196,7 @@ pub(super) fn state(rule: &RuleRow) -> String {
 pub(super) fn effect(condition: &ConditionRow) -> String {
     match condition.effect {
         None => "nothing".to_owned(),
-        Some(_) if is_pending(condition) => format!("hold ({} once accepted)", condition.strength.name()),
+        Some(_) if is_pending(condition) => format!("hold ({} when accepted)", condition.strength.name()),
         Some(effect) => effect.name().to_owned(),
     }
 }

@@ -141,7 +141,8 @@ fn show_cost(cost: &CostOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 
 fn show_loads(loads: &Loads, printer: &mut Printer<'_>) -> io::Result<()> {
     if loads.modes.is_empty() {
-        return printer.line("no prompts loaded yet; the hooks that `memdir install` sets up load one at the start of each session");
+        return printer
+            .line("no loads recorded yet; hooks set up by `memdir install` load the memory section at the start of each session");
     }
     let mut rows =
         vec![["mode", "loads", "mean size", "largest", "cut by lines", "cut by bytes", "files", "folders"].map(str::to_owned).to_vec()];

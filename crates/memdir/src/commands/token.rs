@@ -68,7 +68,7 @@ fn add(settings: &Settings, person: &str, agent: Option<&str>, projects: &[Strin
     })?;
     Ok(CommandOutput::new(Added { id: hash[..ID_LEN].to_owned(), person: person.to_owned(), token }, |added, printer| {
         printer.line(&added.token)?;
-        printer.note(format!("{}'s token is printed only once; revoke it with: memdir token revoke {}", added.person, added.id));
+        printer.note(format!("{}'s token is printed only once; to revoke it, run: memdir token revoke {}", added.person, added.id));
         Ok(())
     }))
 }

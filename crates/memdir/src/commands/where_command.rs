@@ -83,7 +83,7 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
     }
     match (scope.project.kind, settings.config.worktrees) {
         (ProjectKind::Worktree, Worktrees::Shared) => {
-            out.push("`memdir config set worktrees separate` gives each worktree a memory of its own".into());
+            out.push("`memdir config set worktrees separate` gives each worktree a separate memory".into());
         }
         (ProjectKind::Worktree, Worktrees::Separate) => {
             out.push("`memdir config set worktrees shared` lets all worktrees of a repository share one memory".into());

@@ -20,8 +20,8 @@ fn the_statuses_in_the_guides_are_those_of_the_server() {
         ("use-over-rest.md", format!("only if the memory has this version; else {} |", status("`If-Match`"))),
         ("use-over-rest.md", format!("only if it does not exist; else {} |", status("`If-None-Match`"))),
         ("use-over-rest.md", format!("is an `If-Match` by hash; it fails with {}.", status("`precondition` in the body"))),
-        ("use-over-rest.md", format!("A key that was used for another request gets {}.", status("refused by a rule"))),
-        ("use-over-rest.md", format!("A cursor that is too old gets {}:", status("refused by a rule"))),
+        ("use-over-rest.md", format!("A key that was used for another request gets {}.", status("a value is not allowed"))),
+        ("use-over-rest.md", format!("A cursor that is too old gets {}:", status("a value is not allowed"))),
     ] {
         let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/").to_owned() + guide).unwrap();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -78,7 +78,7 @@ fn a_team_is_set_up_from_nothing() {
     assert_snapshot!(run(&["token", "add", "ada", "--tenant", "acme"]), @"
     [TOKEN]
     -- stderr
-    note: ada's token is printed only once; revoke it with: memdir admin token remove [TOKENID]    --tenant acme
+    note: ada's token is printed only once; to revoke it, run: memdir admin token remove [TOKENID]    --tenant acme
     ");
     assert_snapshot!(run(&["token", "add", "ada", "--agent", "reviewer", "--tenant", "acme", "--json"]), @r#"
     {

@@ -73,7 +73,7 @@ fn a_broken_entrypoint_leaves_the_instructions_whole() {
 #[test]
 fn loads_are_counted_on_this_machine() {
     let home = Home::new();
-    assert_snapshot!(home.run(&["stats", "--loads"]), @"no prompts loaded yet; the hooks that `memdir install` sets up load one at the start of each session");
+    assert_snapshot!(home.run(&["stats", "--loads"]), @"no loads recorded yet; hooks set up by `memdir install` load the memory section at the start of each session");
     home.ok(&["write", "notes/deploy", "x"]);
     let bytes = home.ok(&["prompt"]).len();
     home.put("MEMORY.md", "- line\n".repeat(300));

@@ -143,7 +143,7 @@ fn what_is_turned_off_is_not_read() {
     let home = on();
     assert_eq!(
         home.run(&["chats", "off", "--host", "codex"]),
-        "codex chats are off\n-- stderr\nnote: archived conversations are kept; see how to remove them with: memdir chats forget --help\n"
+        "codex chats are off\n-- stderr\nnote: archived conversations are kept; to remove them, see: memdir chats forget --help\n"
     );
     home.ok(&["chats", "off", "--project", "/home/ada/app"]);
     let settings = fs::read_to_string(home.path("home/config.toml")).unwrap();
@@ -197,7 +197,7 @@ fn a_project_filters_every_command_and_is_never_ignored() {
     assert_eq!(settings(), "[chats]\non = true\nprojects_off = [\"/home/ada/web\"]\n");
     assert_eq!(
         home.run(&["chats", "on", "--project", "/home/ada/web/admin"]),
-        "-- stderr\nerror: chats in /home/ada/web/admin cannot be turned on: they are off for all of /home/ada/web\nhint: turn them on for all of it with: memdir chats on --project /home/ada/web\n-- exit 2\n"
+        "-- stderr\nerror: chats in /home/ada/web/admin cannot be turned on: chats are off for all of /home/ada/web\nhint: turn chats on for that whole directory with: memdir chats on --project /home/ada/web\n-- exit 2\n"
     );
     home.ok(&["chats", "on", "--project", "web"]);
     assert_eq!(settings(), "[chats]\non = true\n");

@@ -867,19 +867,19 @@ fn an_invalid_key_or_value_changes_nothing() {
     assert_snapshot!(home.run(&["config", "set", "search.embedder", "ollama"]), @"
     -- stderr
     error: invalid value for search.embedder: this embedder requires search.url, search.model and search.dimensions
-    hint: set it and the settings that it requires with: memdir config edit
+    hint: to set it together with other settings, run: memdir config edit
     -- exit 2
     ");
     assert_snapshot!(home.run(&["config", "set", "oauth.issuer", "https://login.example.org"]), @"
     -- stderr
     error: invalid value for oauth.issuer: missing field `resource`
-    hint: set it and the settings that it requires with: memdir config edit
+    hint: to set it together with other settings, run: memdir config edit
     -- exit 2
     ");
     assert_snapshot!(home.run(&["config", "set", "oauth.client_secret_file", "secret"]), @"
     -- stderr
     error: invalid value for oauth.client_secret_file: missing field `issuer`
-    hint: set it and the settings that it requires with: memdir config edit
+    hint: to set it together with other settings, run: memdir config edit
     -- exit 2
     ");
     assert_snapshot!(home.run(&["config", "set", "secrets.allow", "("]), @r#"
@@ -980,7 +980,7 @@ fn a_setting_that_another_one_requires_is_not_removed() {
     assert_snapshot!(home.run(&["config", "unset", "search.url"]), @"
     -- stderr
     error: cannot remove search.url: this embedder requires search.url, search.model and search.dimensions
-    hint: remove it and the settings that require it with: memdir config edit
+    hint: other settings require it; to remove them together, run: memdir config edit
     -- exit 2
     ");
     assert_eq!(fs::read_to_string(home.path("home/config.toml")).unwrap(), endpoint);

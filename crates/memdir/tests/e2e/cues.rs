@@ -99,7 +99,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     -- stderr
     note: 2 memories have no cues; set them with: memdir cues --from FILE
     ");
-    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memories without cues");
+    assert_snapshot!(home.run(&["cues", "notes/t"]), @"no memory lacks cues");
     assert_eq!(
         home.json(&["cues", "notes"]),
         json!({ "memories": [
@@ -134,7 +134,7 @@ fn memories_without_cues_are_listed_counted_and_set_in_one_change() {
     ");
     assert_eq!((home.text("notes/deploy.md"), home.text("notes/tea.md")), before);
     assert_snapshot!(home.run_with(&["cues", "--from", "-"], batch), @"set cues for 2 memories (change [ID])");
-    assert_snapshot!(home.run(&["cues"]), @"no memories without cues");
+    assert_snapshot!(home.run(&["cues"]), @"no memory lacks cues");
     assert_snapshot!(home.run(&["search", "can I ship this friday"]), @"
     notes/deploy.md:7-7  0.58  today
       On Tuesdays.
@@ -156,7 +156,8 @@ fn a_prompt_lists_memories_without_cues_in_pieces() {
     let prompt = talk.ask("prompts/get", json!({ "name": "add-cues", "arguments": {} }));
     let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(
-        text.contains("- notes/n000: The note number 0 is about") && text.contains(" more, which this prompt lists once these have cues"),
+        text.contains("- notes/n000: The note number 0 is about")
+            && text.contains(" more; this prompt lists them once these memories have cues"),
         "{text}"
     );
     assert!(text.len() < 8_000 && text.contains("memdir cues --from FILE") && text.contains("memory_write"), "{text}");
@@ -186,7 +187,7 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
     notes/deploy: zebra crossing wobble
     notes/tea: quokka haircut
     -- stderr
-    note: accept with: memdir cues --accept NAME; reject with: memdir cues --reject NAME; for all of them, use `all` as NAME
+    note: accept or reject with: memdir cues --accept|--reject NAME (NAME can be `all`)
     ");
     assert_snapshot!(home.run(&["cues", "--accept", "notes/nothing"]), @r#"
     -- stderr

@@ -385,7 +385,7 @@ fn the_programs_of_other_hosts_are_asked_in_their_own_way() {
     assert_eq!(fs::read_to_string(home.path("trust")).unwrap(), "true\n");
     let announced = String::from_utf8(with_host(&home, "gemini", &[]).stdout).unwrap();
     assert!(announced.contains("\n  GEMINI_CLI_TRUST_WORKSPACE=true gemini --output-format json "), "{announced}");
-    assert!(announced.contains("\nlimit: 300 s in total; the cost is not limited, "), "{announced}");
+    assert!(announced.contains("\ntime limit: 300 s in total; no cost limit (Gemini CLI has no option to set one)\n"), "{announced}");
     assert_eq!(
         serde_json::from_str::<Value>(&fs::read_to_string(home.path("settings")).unwrap()).unwrap(),
         json!({ "hooksConfig": { "enabled": false }, "tools": { "core": ["none"] }, "mcp": { "allowed": ["none"] } })
@@ -420,7 +420,11 @@ fn a_model_is_shown_before_it_is_asked() {
     let output = with_claude(&home, &[]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("claude -p --output-format json --tools '' --strict-mcp-config"), "{text}");
-    assert!(text.contains("would run this command once with about ") && text.contains("\nlimits: 300 s and 1.00 USD in total\n"), "{text}");
+    assert!(
+        text.contains("would run this command once with about ")
+            && text.contains("\ntime limit: 300 s in total; cost limit: 1.00 USD in total\n"),
+        "{text}"
+    );
     assert!(!home.path("started").exists(), "nothing runs without --yes");
 }
 

@@ -426,7 +426,10 @@ fn a_directory_that_keeps_its_name_says_what_to_rename() {
     for (dir, step) in
         [("people", "rename the person, team or agent that it is named after"), ("kept/by-hand", "rename the directory yourself")]
     {
-        assert!(shown.contains(&format!("kept: [HOME]/home/{dir}/{WORDS}: memdir does not rename it; {step}\n")), "{dir}: {shown}");
+        assert!(
+            shown.contains(&format!("kept: [HOME]/home/{dir}/{WORDS}: memdir does not rename this directory; {step}\n")),
+            "{dir}: {shown}"
+        );
     }
 }
 
@@ -465,7 +468,7 @@ fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let phrase = Phrase::parse("wombatlemur").unwrap();
     assert!(!files_with(&home.path("home"), &phrase).is_empty());
     let forgot = home.run_bare(&["chats", "forget", "1af7"]);
-    assert!(forgot.contains("forgot 1 candidate in the inbox that quoted only these conversations"), "{forgot}");
+    assert!(forgot.contains("forgot 1 inbox candidate that quoted only these conversations"), "{forgot}");
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
     // The key of a planted candidate is its name; a real one is a hash.
     let named = files_with(&home.path("home"), &Phrase::parse("wombat-attic").unwrap());
@@ -486,7 +489,8 @@ fn a_renamed_project_leaves_no_name_behind() {
     let (code, printed) = forget_json(&home, "acmecorp", &[], "acmecorp");
     let remaining = printed["receipt"]["remaining"].to_string();
     // The id has the words, so the hint cannot name it.
-    let next = "rename the project's working directory and run there: memdir projects rename ID NEW && memdir projects adopt NEW";
+    let next =
+        "rename the project's working directory and, in that directory, run: memdir projects rename ID NEW && memdir projects adopt NEW";
     assert!(code == Some(1) && remaining.contains(next), "{remaining}");
     fs::rename(home.path("acmecorp"), home.path("client")).unwrap();
     assert_eq!(run_in(&home, "client", &["projects", "rename", &id, "client-1"]), format!("moved 2 memories from {id} to client-1\n"));

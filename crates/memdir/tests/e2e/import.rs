@@ -28,7 +28,7 @@ fn memories_are_exported_and_imported_as_one_file() {
     let printed = home.run(&["export", "--force", "--out", home.path("memory").to_str().unwrap()]);
     assert_eq!(
         printed,
-        "-- stderr\nerror: [HOME]/memory is a directory\nhint: pass the path of a file, such as a new one in that directory\n-- exit 2\n"
+        "-- stderr\nerror: [HOME]/memory is a directory\nhint: pass the path of a file, for example in that directory\n-- exit 2\n"
     );
 
     let other = Home::new();

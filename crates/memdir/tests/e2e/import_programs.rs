@@ -170,11 +170,11 @@ fn one_project_of_claude_mem_can_be_imported() {
     owner.execute("UPDATE observations SET project = 'shop/worktree', merged_into_project = 'shop' WHERE project = 'shop'", []).unwrap();
     let printed = home.run(&["import", "claude-mem", &path, "--dry-run"]);
     assert!(
-        printed.contains("found 2 projects: blog (1 memory), shop (1 memory); to import only one of them, undo any import of all of them, then add --from-project NAME"),
+        printed.contains("found 2 projects: blog (1 memory), shop (1 memory); to import only one of them, add --from-project NAME"),
         "{printed}"
     );
     let whole = home.run(&["import", "claude-mem", &path]);
-    assert!(whole.contains("; to import only one of them, undo any import of all of them, then add --from-project NAME"), "{whole}");
+    assert!(whole.contains("; to import only one of them, undo this import, then repeat it with --from-project NAME"), "{whole}");
     home.ok(&["undo"]);
     let json = home.json(&["import", "claude-mem", &path, "--from-project", "shop"]);
     assert_eq!(json["memories"][0]["name"], "claude-mem/shop/decision/use-postgres", "{json}");
@@ -231,7 +231,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     would import 3 memories; 0 duplicates, 0 skipped
     -- stderr
     note: [HOME]/old.db: observation 2 has no text and was skipped
-    note: found 2 projects: ../../etc (1 memory), shop (1 memory); to import only one of them, undo any import of all of them, then add --from-project NAME
+    note: found 2 projects: ../../etc (1 memory), shop (1 memory); to import only one of them, add --from-project NAME
     ");
     for (name, bytes) in [
         ("empty.db", &b""[..]),
@@ -265,7 +265,7 @@ fn older_and_damaged_databases_of_claude_mem() {
     ");
     insta::assert_snapshot!(home.run(&["import", "claude-mem"]), @"
     -- stderr
-    error: missing path after `claude-mem`: expected the path of its database
+    error: missing path after `claude-mem`: expected the path of the claude-mem database
     hint: for example: memdir import claude-mem ~/.claude-mem/claude-mem.db
     -- exit 2
     ");

@@ -72,7 +72,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
       "never force push to main"
       when: {command: ["git push --force*"]}
       evidence: chats/claude-code/s.md:12-14
-    inbox/notes/deploy  you asked the agent to remember it, [AGE]
+    inbox/notes/deploy  you asked the agent to remember this, [AGE]
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
@@ -114,7 +114,7 @@ fn candidates_are_listed_with_their_evidence_and_decided_about() {
     assert_snapshot!(run(&home, &["undo"]), @"undid [ID]: edit feedback/no-force-push and inbox/notes/deploy, by ada, just now (redo: memdir redo [ID])");
     assert_snapshot!(run(&home, &["inbox", "reject", "--all"]), @"rejected inbox/notes/deploy (undo: memdir undo [ID])");
     assert_snapshot!(run(&home, &["inbox", "--all"]), @r#"
-    inbox/rejected/notes/deploy  rejected, you asked the agent to remember it, [AGE]
+    inbox/rejected/notes/deploy  rejected, you asked the agent to remember this, [AGE]
       "remember: deploy on Tuesdays"
       evidence: chats/claude-code/s.md:12-14
     -- stderr
@@ -738,7 +738,7 @@ fn a_rejected_repeat_never_comes_back_in_other_words_or_with_an_older_conversati
     };
     said("a", "Use pnpm here, not npm.", "2026-08-20");
     said("b", "use pnpm in here, not npm!", "2026-08-21");
-    assert_eq!(home.run_bare(&["inbox"]).matches("you said it in several conversations").count(), 1);
+    assert_eq!(home.run_bare(&["inbox"]).matches("you said this in several conversations").count(), 1);
     home.run_bare(&["inbox", "reject", "--all"]);
     said("older", "Please use pnpm here, not npm, ever.", "2026-08-01");
     said("newer", "Use pnpm here, not npm please!!", "2026-08-30");

@@ -146,7 +146,7 @@ fn a_dry_run_shows_the_changes_and_writes_nothing() {
     assert_eq!(files(&home), before);
     assert!(!home.path("home/installed.json").exists());
     let chats = home.run_bare(&["install", "codex", "--dry-run", "--chats"]);
-    assert!(chats.contains("note: `--chats` sets `on = true` in the [chats] table of [HOME]/home/config.toml\n"), "{chats}");
+    assert!(chats.contains("note: `--chats` would set `on = true` in the [chats] table of [HOME]/home/config.toml\n"), "{chats}");
     assert_eq!(files(&home), before);
 }
 
@@ -515,7 +515,7 @@ fn what_is_not_installed_is_not_bad() {
       bad [HOME]/.codex/config.toml: mcp_servers.memdir: differs from what this version of memdir installs
           run: memdir doctor codex --fix
       ok  [HOME]/.codex/config.toml: mcp_servers.memdir: […] serves 9 tools ([…])
-      ok  its own memories: off by default
+      ok  built-in memories: off by default
     next: memdir doctor --fix
     -- exit 1
     ");
@@ -547,11 +547,11 @@ fn a_plugin_is_seen_and_not_doubled() {
       ok  mount user/: [HOME]/home/user (created when needed)
     Claude Code
       ok  plugin: enabled in [HOME]/.claude/settings.json
-      note its own auto memory: on alongside memdir, so the agent gets instructions from two memories
+      note built-in auto memory: on alongside memdir, so the agent gets instructions from two memories
           choose with: memdir install claude-code --auto-memory replace|share|both
     Gemini CLI
       ok  extension: enabled in [HOME]/.gemini/extensions/memdir/gemini-extension.json
-      ok  its own auto memory: off by default
+      ok  built-in auto memory: off by default
     ");
     assert_eq!(files(&home), before);
     let shown: serde_json::Value = serde_json::from_slice(&home.bare(&["install", "--yes", "--json"]).output().unwrap().stdout).unwrap();
@@ -597,8 +597,8 @@ fn hooks_that_codex_does_not_trust_yet_are_named() {
       ok  [HOME]/.codex/hooks.json: hooks.SessionEnd: no output […]
       ok  [HOME]/.codex/hooks.json: hooks.PreCompact: no output […]
       note hooks: not trusted yet, so Codex CLI does not run them: SessionStart, UserPromptSubmit, PreToolUse, Stop, SessionEnd, PreCompact
-          start `codex`, open `/hooks` and trust these hooks; `t` trusts all that await review
-      ok  its own memories: off by default
+          start `codex`, open `/hooks` and trust these hooks (press `t` to trust all that await review)
+      ok  built-in memories: off by default
     ");
     let hooks = home.path(".codex/hooks.json").display().to_string();
     let events = ["session_start", "user_prompt_submit", "pre_tool_use", "stop", "session_end", "pre_compact"];

@@ -56,7 +56,7 @@ fn install_prints_what_it_found_with_a_command_for_each() {
       1 secret in memories (Claude Code's auto memory for this project): memdir --dir [HOME]/.claude/projects/[SLUG]/memory check
     -- stderr
     note: tools and hooks use the memory selected by these options: --home [HOME]/home
-    note: Claude Code's own auto memory is still on; choose what to do with it: memdir install claude-code --auto-memory replace|share|both
+    note: Claude Code's built-in auto memory is still on; choose what to do with it: memdir install claude-code --auto-memory replace|share|both
     ");
     // Nothing was changed by looking: a second installation changes no file and finds the same.
     let before = files(&home);

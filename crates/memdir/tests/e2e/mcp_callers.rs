@@ -105,7 +105,7 @@ fn empty_and_repeated_headers_are_rejected() {
         status_and_body(&[("Memdir-Project", "shop,bank")]),
         (403, "invalid project: \"shop,bank\" is not one of your projects".to_owned())
     );
-    let one = (400, "header Memdir-Project must name exactly one project; name one, or omit the header".to_owned());
+    let one = (400, "header Memdir-Project is empty or occurs more than once; name exactly one project, or omit the header".to_owned());
     for several in [&[("Memdir-Project", "shop"), ("Memdir-Project", "bank")][..], &[("Memdir-Project", " ")]] {
         assert_eq!(status_and_body(several), one, "{several:?}");
     }

@@ -101,7 +101,7 @@ fn replace_turns_the_auto_memory_off_and_imports_what_it_has() {
       ok  [HOME]/.claude/settings.json: hooks.SessionEnd: no output [TIME]
       ok  [HOME]/.claude/settings.json: hooks.PreCompact: no output [TIME]
       ok  [HOME]/.claude/settings.json: autoMemoryEnabled: set by memdir
-      ok  its own auto memory: off: "autoMemoryEnabled": false in [HOME]/.claude/settings.json
+      ok  built-in auto memory: off: "autoMemoryEnabled": false in [HOME]/.claude/settings.json
     "#);
     // The same again imports nothing twice.
     assert!(!run(&home, &["install", "claude-code", "--auto-memory", "replace"]).contains("imported"));
@@ -170,7 +170,7 @@ fn share_points_the_auto_memory_at_this_projects_directory() {
       ok  [HOME]/.claude/settings.json: hooks.Stop: no output [TIME]
       ok  [HOME]/.claude/settings.json: hooks.SessionEnd: no output [TIME]
       ok  [HOME]/.claude/settings.json: hooks.PreCompact: no output [TIME]
-      ok  its own auto memory: shares [HOME]/home/projects/[ID] with memdir
+      ok  built-in auto memory: shares [HOME]/home/projects/[ID] with memdir
     Claude Code in [HOME]/work
       ok  [HOME]/work/.claude/settings.local.json: autoMemoryDirectory: set by memdir
     ");
@@ -194,7 +194,7 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
     assert_snapshot!(settings(&home, ".claude/settings.json"), @r#"{"model":"opus"}"#);
     assert_eq!(list(&home), "", "Claude Code still reads them");
     let own: Vec<String> = run(&home, &["doctor"]).lines().filter(|line| line.contains("auto memory")).map(str::to_owned).collect();
-    assert_snapshot!(own.join("\n"), @"  ok  its own auto memory: on alongside memdir (--auto-memory both); the agent is asked to save to memdir");
+    assert_snapshot!(own.join("\n"), @"  ok  built-in auto memory: on alongside memdir (--auto-memory both); the agent is asked to save to memdir");
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
     assert_eq!(files(&home), before);
 }
@@ -205,7 +205,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
     let before = files(&home);
     for args in [&["install", "claude-code"][..], &["install", "--yes"]] {
         let shown = run(&home, args);
-        let note = "note: Claude Code's own auto memory is still on; choose what to do with it: memdir install claude-code --auto-memory replace|share|both\n";
+        let note = "note: Claude Code's built-in auto memory is still on; choose what to do with it: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
         let value: Value = serde_json::from_str(&read(&home, ".claude/settings.json").replace("// mine", "")).unwrap();
         assert!(value.get("autoMemoryEnabled").is_none() && value.get("autoMemoryDirectory").is_none(), "{value:#}");
@@ -214,7 +214,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
         let output = home.bare(&["doctor"]).output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{shown}");
-        let note = "  note its own auto memory: on alongside memdir, so the agent gets instructions from two memories\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
+        let note = "  note built-in auto memory: on alongside memdir, so the agent gets instructions from two memories\n      choose with: memdir install claude-code --auto-memory replace|share|both\n";
         assert!(shown.contains(note), "{shown}");
     }
     home.bare(&["uninstall", "--all"]).output().unwrap();
@@ -324,11 +324,11 @@ fn a_person_is_asked_and_a_dry_run_shows_everything() {
     assert_snapshot!(shown.split("Claude Code (user)").next().unwrap(), @"
 
 
-    Claude Code has its own memory (auto memory):
+    Claude Code has a built-in memory (auto memory):
       replace  turn it off; memdir is the only memory (recommended)
       share    make it use memdir's directory, in this project
       both     keep it; the agent is asked to save to memdir
-    [Enter: replace] Keep an archive of past conversations with agents, so that memdir can search it? [y/N]
+    [Enter: replace] Archive past conversations with agents, so that memdir can search them? [y/N]
     ");
     assert!(settings(&home, ".claude/settings.json").contains("\"autoMemoryEnabled\":false"), "replace is recommended");
     let (shown, _) = ask(&home, &["install", "claude-code"], "\n");
@@ -356,7 +356,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     assert_snapshot!(run(&home, &["install", "cursor", "--auto-memory", "replace"]), @"
     -- stderr
     error: Cursor has no memory setting that memdir can change
-    hint: its own memory is controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules; no file was changed
+    hint: its built-in memory is controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules; no file was changed
     -- exit 2
     ");
     assert_snapshot!(run(&home, &["install", "zed", "--auto-memory", "both"]), @"
@@ -393,8 +393,8 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     };
     assert_snapshot!(own(&home), @"
     ok  [HOME]/.codex/config.toml: features.memories: set by memdir
-    ok  its own memories: off: features.memories = false in [HOME]/.codex/config.toml
-    ok  its own auto memory: off: experimental.autoMemory = false in [HOME]/.gemini/settings.json
+    ok  built-in memories: off: features.memories = false in [HOME]/.codex/config.toml
+    ok  built-in auto memory: off: experimental.autoMemory = false in [HOME]/.gemini/settings.json
     ");
     home.bare(&["uninstall", "codex", "gemini"]).output().unwrap();
     assert_eq!(files(&home), before);
@@ -402,10 +402,10 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     let home = Home::new();
     home.bare(&["install", "codex", "gemini", "cursor", "windsurf"]).output().unwrap();
     assert_snapshot!(own(&home), @"
-    ok  its own memories: off by default
-    ok  its own memory: controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules
-    ok  its own auto memory: off by default
-    ok  its own memory: controlled in Windsurf, not by a settings file; if it is on, turn it off under Settings > Cascade
+    ok  built-in memories: off by default
+    ok  built-in memory: controlled in Cursor, not by a settings file; if it is on, turn it off under Settings > Rules
+    ok  built-in auto memory: off by default
+    ok  built-in memory: controlled in Windsurf, not by a settings file; if it is on, turn it off under Settings > Cascade
     ");
     // Gemini CLI reads its private memory whatever the settings are.
     let projects = json!({ "projects": { home.path("work").to_str().unwrap(): "work" } });
@@ -415,7 +415,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
     let (_, private) = shown.split_once("  note Gemini CLI's private memory").unwrap_or_else(|| panic!("{shown}"));
     assert_snapshot!(private, @"
     for this project: 1 memory in [HOME]/.gemini/tmp/work/memory; Gemini CLI has no setting that turns this memory off
-         use it in memdir too with: memdir adopt gemini
+         also use it in memdir with: memdir adopt gemini
     ");
     let installed = files(&home);
     assert_eq!(home.bare(&["install", "codex", "--auto-memory", "replace"]).output().unwrap().status.code(), Some(0));
@@ -429,7 +429,7 @@ fn as_auto_memory_follows_the_same_path() {
     assert_snapshot!(run(&home, &["adopt", "--as-auto-memory", "--scope", "project"]), @"
     Claude Code (project): done
       [HOME]/work/.claude/settings.local.json changed, backup: settings.local.json.[BACKUP]
-      From its next session, Claude Code uses memdir's directory for its memory; undo with: memdir uninstall claude-code (also removes memdir's tools and hooks)
+      Starting with its next session, Claude Code keeps its memory in memdir's directory; undo with: memdir uninstall claude-code (also removes memdir's tools and hooks)
     -- stderr
     note: imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
     ");

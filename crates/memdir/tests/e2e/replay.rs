@@ -60,7 +60,7 @@ fn past_conversations_are_run_against_todays_memory() {
     3 conversations, 6 messages, 1 tool call
     memories: recalled 3 times for 3 messages, 219 tokens (average over all messages: 36)
     rules: fired on 1 tool call (hold 1), 73 tokens
-    2 candidates (remember 2): 1 already saved, 0 caught by a rule
+    2 candidates (remember 2): 1 already saved, 0 covered by a rule
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1
@@ -78,7 +78,7 @@ fn past_conversations_are_run_against_todays_memory() {
     3 conversations, 6 messages, 1 tool call
     memories: recalled 3 times for 3 messages, 219 tokens (average over all messages: 36)
     rules: fired on 1 tool call (hold 1), 73 tokens
-    2 candidates (remember 2): 1 already saved, 0 caught by a rule
+    2 candidates (remember 2): 1 already saved, 0 covered by a rule
     memory       recalled  fired
     notes/ferry  3         0
     push         0         1

@@ -258,7 +258,7 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     PUT /v1/memories/a If-Match: version {"content":"three"}
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dc770fff53f50835f8cc957e01c0d573, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a {"content":"three","precondition":{"type":"content_sha256","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}}
-      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" does not have the given content_sha256","hint":"Get the memory, then apply the change to its content."}
+      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" does not match the given content_sha256","hint":"Get the memory, then apply the change to its content."}
     PUT /v1/memories/a {"content":"two","precondition":{"type":"content_sha256","content_sha256":"7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}}
       200 etag: "dc770fff53f50835f8cc957e01c0d573" {"type":"memory","path":"a.md","name":"a","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3","content_size_bytes":3,"updated_at":"[TIME]","memory_version_id":"dc770fff53f50835f8cc957e01c0d573"}
     PUT /v1/memories/a {"content":"three","precondition":{"type":"content_sha256","content_sha256":"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3"}}
@@ -266,7 +266,7 @@ fn a_change_may_depend_on_the_version_on(served: &mut MemoryServer) {
     POST /v1/append If-Match: "d33fb48ab5adff269ae172b29a6913ff" {"path":"a","content":"four"}
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a?expected_content_sha256=3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3
-      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" does not have the given content_sha256","hint":"Get the memory, then apply the change to its content."}
+      409 {"type":"memory_precondition_failed_error","title":"Conflict","status":409,"detail":"the content of memory \"a\" does not match the given content_sha256","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a If-Match: "d33fb48ab5adff269ae172b29a6913ff"
       412 {"type":"memory_precondition_failed_error","title":"Precondition Failed","status":412,"detail":"memory \"a\" has version dbec0e689fb63bd729147727129d854e, which does not meet the condition","hint":"Get the memory, then apply the change to its content."}
     DELETE /v1/memories/a If-Match: *

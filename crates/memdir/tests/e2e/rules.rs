@@ -501,7 +501,7 @@ fn rules_are_listed_with_what_they_do() {
     accept(&home, "reject", "no");
     assert_snapshot!(home.run_bare(&["rules"]), @"
     no        nothing                    words deploy         rejected
-    publish   hold (deny once accepted)  command npm publish
+    publish   hold (deny when accepted)  command npm publish
     push      hold                       command git push*
     tag       ask                        command git tag      accepted
     user/sql  tell                       path *.sql
@@ -672,7 +672,7 @@ fn the_doctor_names_the_rules_that_hold() {
     write(&home, "sql", "---\nwhen: {path: '*.sql'}\n---\nMigrations are reviewed.\n");
     let report = home.run_bare(&["doctor"]);
     let line = report.lines().find(|line| line.contains(" rules: ")).unwrap_or(&report);
-    assert_snapshot!(line, @"  ok  rules: 1 rule stops the first matching command of each conversation by default (to only show a rule, set `strength: tell` in it): push; 1 rule has an explicit strength: tag; list all rules with: memdir rules");
+    assert_snapshot!(line, @"  ok  rules: 1 rule stops the first matching command of each conversation by default (set `strength: tell` in a rule to only show it): push; 1 rule has an explicit strength: tag; list all rules with: memdir rules");
 }
 
 /// Runs opencode's plugin as opencode does: the first command fails with the rule, the second has it in its result.

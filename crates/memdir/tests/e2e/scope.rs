@@ -59,7 +59,7 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     user/  [HOME]/home/user  the user's memory, in all projects
     alternative: `--dir PATH` uses one directory as the whole memory
     alternative: `memdir init --team` creates a memory to share through this repository
-    alternative: `memdir config set worktrees separate` gives each worktree a memory of its own
+    alternative: `memdir config set worktrees separate` gives each worktree a separate memory
     "#);
     home.configure("worktrees = \"separate\"\n");
     assert_snapshot!(run_in(&home, "tree", &["list"]), @"");

@@ -62,7 +62,7 @@ impl Expectation {
                 Some(version) if is_header => {
                     Problem::precondition(format!("memory {name:?} has version {version}, which does not meet the condition"), true)
                 }
-                Some(_) => Problem::precondition(format!("the content of memory {name:?} does not have the given content_sha256"), false),
+                Some(_) => Problem::precondition(format!("the content of memory {name:?} does not match the given content_sha256"), false),
             }
         };
         if let Some(tags) = &conditions.if_match {

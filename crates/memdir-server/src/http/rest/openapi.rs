@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 const ABOUT: &str = "Access to one caller's memories: the bearer token selects the space. The header `Memdir-Project` selects one of \
-    the caller's projects; `Memdir-Only` narrows the space to the memories under a comma-separated list of prefixes. \
+    the caller's projects; `Memdir-Only` limits the space to a comma-separated list of prefixes. \
     Errors are problem details (RFC 9457).";
 
 /// Describes the routes.

@@ -40,16 +40,16 @@ macro_rules! problem_kinds {
 problem_kinds! {
     INVALID_REQUEST: BAD_REQUEST, "invalid_request_error", "the request does not match the description of the route";
     NOT_AUTHENTICATED: UNAUTHORIZED, "authentication_error", "the token is missing or unknown";
-    NOT_ALLOWED: FORBIDDEN, "permission_error", "the caller or the server is not allowed to do this";
+    NOT_ALLOWED: FORBIDDEN, "permission_error", "the caller is not allowed to do this, or the server does not offer it";
     NOT_FOUND: NOT_FOUND, "not_found_error", "the memory, version or route does not exist";
     WRONG_METHOD: METHOD_NOT_ALLOWED, "invalid_request_error", "the method is not allowed, or the body is not `application/json`";
     WRONG_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", "the method is not allowed, or the body is not `application/json`";
-    BODY_PRECONDITION: CONFLICT, "memory_precondition_failed_error", "the `precondition` in the body or `expected_content_sha256` does not hold, or the memory changed since the proposal";
+    BODY_PRECONDITION: CONFLICT, "memory_precondition_failed_error", "the `precondition` in the body or `expected_content_sha256` does not hold, or the memory has changed since the proposal was made";
     PATH_CONFLICT: CONFLICT, "memory_path_conflict_error", "a memory with the new name already exists";
-    CHANGE_CONFLICT: CONFLICT, "conflict_error", "there is nothing to undo, newer changes would be lost, the proposal cannot be decided, or this was already done";
+    CHANGE_CONFLICT: CONFLICT, "conflict_error", "there is nothing to undo, newer changes would be lost, the proposal cannot be decided, or the request was already carried out";
     HEADER_PRECONDITION: PRECONDITION_FAILED, "memory_precondition_failed_error", "`If-Match` or `If-None-Match` does not hold";
     TOO_LARGE: PAYLOAD_TOO_LARGE, "request_too_large", "the body or the memory is too large";
-    INVALID_VALUE: UNPROCESSABLE_ENTITY, "invalid_request_error", "a value is refused by a rule; the detail names it";
+    INVALID_VALUE: UNPROCESSABLE_ENTITY, "invalid_request_error", "a value is not allowed; the `detail` says which one";
     SECRET: UNPROCESSABLE_ENTITY, "secret_error", "the text looks like a secret";
     RATE_LIMIT: TOO_MANY_REQUESTS, "rate_limit_error", "too many requests from this address";
     INTERNAL: INTERNAL_SERVER_ERROR, "api_error", "an internal error; the `hint` says what to do";

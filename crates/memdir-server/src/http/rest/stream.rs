@@ -50,7 +50,7 @@ impl RestOperation for StreamChanges {
         summary: "Stream changes as server-sent events",
         tool: "memory_read",
         kind: CallKind::Read,
-        success: &[(StatusCode::OK, "Events of type `change`, with the change as data and the cursor after it as id")],
+        success: &[(StatusCode::OK, "Events of type `change`: the data is the change, and the id is the cursor to continue from")],
         headers: &[RouteHeader::LastEventId],
     };
     type Query = StreamQuery;

@@ -162,7 +162,7 @@ const isBusy = () =>
   !getSelection().isCollapsed ||
   document.querySelector(".selected, form[data-choice]") ||
   [...document.querySelectorAll("main form:not([data-live]) :is(input, textarea, select)")].some(isFilled);
-const sayChanged = () => isWarning || say(draft ? "Memories have changed. If this one has, you will see how when you save." : "Memories have changed. Reload to see the changes.");
+const sayChanged = () => isWarning || say(draft ? "Memories have changed. If this memory is one of them, you will see the differences when you save." : "Memories have changed. Reload to see the changes.");
 // Names for elements that are the same in the old and the new page: what they are, in which row, and the how many-th of these.
 function named(selector) {
   const seen = new Map();

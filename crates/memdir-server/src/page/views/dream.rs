@@ -27,7 +27,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         }
         p.quiet { "A plan proposes how to tidy the memory: what to merge, shorten, correct or archive. Nothing changes until you apply the plan." }
         @if query.get("empty") == "1" {
-            p.done role="status" { @if notes.is_empty() { "There is nothing to tidy." } @else { "No plan was made; the notes say why." } }
+            p.done role="status" { @if notes.is_empty() { "There is nothing to tidy." } @else { "No plan was made; see the notes below." } }
         }
         (layout::notes(&notes))
         @if plans.is_empty() { p { "There are no plans." } }

@@ -184,8 +184,7 @@ pub(in crate::page) fn delete(context: &ViewContext<'_>, _: &str, form: &Params)
 }
 
 fn parse_version(text: &str) -> Result<Version> {
-    text.parse()
-        .map_err(|_| Error::bad_input("form", "it does not say which version it changes; open the memory again and repeat the change"))
+    text.parse().map_err(|_| Error::bad_input("form", "the version of the memory is missing; open the memory again and repeat the change"))
 }
 
 fn stored(context: &ViewContext<'_>, path: &MemoryPath) -> Result<Stored> {

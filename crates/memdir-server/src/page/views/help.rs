@@ -17,15 +17,15 @@ const KEYS: [(&str, &str); 5] = [
 ];
 /// The keys on the machine that the pages are about.
 const MACHINE_KEYS: [(&str, &str); 5] = [
-    ("n", "in memories: create a memory; in dream: make a plan"),
-    ("a, m, r", "in the inbox: accept, merge or reject the selected candidate"),
-    ("x, a", "in a plan: check or uncheck the selected operation; apply the checked operations"),
-    ("g h, g m, g i, g d", "go to home, memories, inbox or dream"),
-    ("g t, g c, g r, g p", "go to timeline, chats, rules or prompt"),
+    ("n", "Memories: create a memory; Dream: make a plan"),
+    ("a, m, r", "Inbox: accept, merge or reject the selected candidate"),
+    ("x, a", "a plan: check or uncheck the selected operation; apply the checked operations"),
+    ("g h, g m, g i, g d", "go to Home, Memories, Inbox or Dream"),
+    ("g t, g c, g r, g p", "go to Timeline, Chats, Rules or Prompt"),
 ];
 /// The keys on a server.
 const SERVER_KEYS: [(&str, &str); 2] =
-    [("n", "in memories: create a memory"), ("g h, g m, g t, g p", "go to home, memories, timeline or prompt")];
+    [("n", "Memories: create a memory"), ("g h, g m, g t, g p", "go to Home, Memories, Timeline or Prompt")];
 /// The last keys of the list.
 const LAST_KEYS: [(&str, &str); 2] = [("Escape", "leave a field or clear the selection"), ("?", "show this page")];
 

@@ -91,7 +91,7 @@ fn candidate(context: &ViewContext<'_>, entry: &InboxEntry) -> Markup {
                 }
                 div {
                     h3 { "Evidence" }
-                    @if entry.words.is_empty() { p.quiet { "This candidate is based on what happened, not on your words." } }
+                    @if entry.words.is_empty() { p.quiet { "This candidate is not based on your words." } }
                     @else { blockquote { (shown(&entry.words)) } }
                     ul.plain {
                         @for turn in entry.turns.iter().take(5) { li { (layout::chat_link(context, turn)) } }

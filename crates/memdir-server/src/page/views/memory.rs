@@ -76,7 +76,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
                 (validity::section(context, &memory, &reading.path, successor))
                 (references(context, "Links", "This memory does not refer to any other memory.", &linked))
                 (references(context, "Backlinks", "No other memory refers to this one.", &linking))
-                p { a href=(context.url(&format!("/near/{}", encode(&reading.name)))) { "Show the neighbourhood" } }
+                p { a href=(context.url(&format!("/near/{}", encode(&reading.name)))) { "Show related memories" } }
                 (findings(context, &reading)?)
             }
         }
@@ -122,7 +122,7 @@ pub(in crate::page) fn fields(memory: &Memory) -> Markup {
         section {
             h2 { "Fields" }
             @if keys.is_empty() && validity == Validity::default() { p.quiet { "This memory has no fields." } }
-            @else if keys.is_empty() { p.quiet { "This memory has no fields besides those about its validity." } }
+            @else if keys.is_empty() { p.quiet { "All fields of this memory are listed under Validity." } }
             @else {
                 dl {
                     @for key in keys {
@@ -200,7 +200,7 @@ fn recalls(context: &ViewContext<'_>, memory: &Memory, reading: &Reading, messag
     Ok(html! {
         section #recall {
             h2 { "What recalls this memory" }
-            @if memory.is_pinned() { p { "This memory is pinned: every message recalls it, if there is room." } }
+            @if memory.is_pinned() { p { "This memory is pinned: it is recalled with every message, if the token budget allows it." } }
             @if !when.tripwires.is_empty() {
                 p { "These actions:" }
                 ul {
@@ -257,7 +257,7 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
                                     }
                                 },
                                 Some((_, Err(error))) => p.quiet { (error.to_string()) },
-                                None => p.quiet { "The memory had a different name." },
+                                None => p.quiet { "At the time of this change, the memory had a different name." },
                             }
                             p { a href=(context.url(&format!("/change/{}", change.id))) { "View the whole change " (change.id.to_string()) } }
                         }

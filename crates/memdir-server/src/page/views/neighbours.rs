@@ -39,8 +39,8 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -
     add(near.into_iter().map(|hit| hit.path).collect(), Relation::Near);
     let body = html! {
         (layout::breadcrumbs(context, &reading.name))
-        h1 { "Neighbourhood of " (layout::memory_link(context, &reading.name)) }
-        @if neighbours.is_empty() { p { "This memory has no neighbours." } }
+        h1 { "Memories related to " (layout::memory_link(context, &reading.name)) }
+        @if neighbours.is_empty() { p { "There are no related memories." } }
         @else {
             div.pair {
                 figure { (picture::draw(&reading.name, &neighbours)) }
@@ -58,5 +58,5 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -
             }
         }
     };
-    Ok(Page::reply(format!("Neighbourhood of {}", reading.name), "/memories", body))
+    Ok(Page::reply(format!("Memories related to {}", reading.name), "/memories", body))
 }

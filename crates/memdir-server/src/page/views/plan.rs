@@ -159,7 +159,9 @@ fn change_lines(context: &ViewContext<'_>, change: &DreamChange, budget: &mut us
         DreamChange::Move { path, to, .. } => Some(html! { p { "Moves " (link(path)) " to " (to.name()) } }),
         DreamChange::Relink { path, .. } => Some(html! { p { "Updates references in " (link(path)) } }),
         DreamChange::List { path, .. } => Some(html! { p { "Adds a line for " (link(path)) " to the entrypoint" } }),
-        DreamChange::Page { path, .. } => Some(html! { p { "Moves the line for " (link(path)) " from the entrypoint to a page" } }),
+        DreamChange::Page { path, .. } => {
+            Some(html! { p { "Moves the line for " (link(path)) " from the entrypoint to an overflow page" } })
+        }
     })
 }
 

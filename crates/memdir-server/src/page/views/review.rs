@@ -114,12 +114,12 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
             }
         }
         @if pages.count() > 1 {
-            p.quiet { "Part " (number) " of " (pages.count()) " of the differences." }
+            p.quiet { "Part " (number) " of " (pages.count()) " of the diff." }
             (layout::pages(&context.url(&format!("/review/{}?", proposal.id)), number, !is_last))
         }
         @if proposal.can_decide {
             @if !is_complete && !is_outdated { p { "This proposal cannot be accepted on this page, because one of its texts is no longer stored. Reject it, or make the change yourself." } }
-            @else if !is_last && !is_outdated { p { "To accept this proposal, go to the last part of its differences." } }
+            @else if !is_last && !is_outdated { p { "To accept this proposal, go to the last part of the diff." } }
             (decision_form(context, &proposal, &html! {
                 @if !is_outdated && is_complete && is_last { button type="submit" name="decision" value="accept" { "Accept" } }
                 label { "Reason " input name="reason" maxlength=(REASON_CHARS) autocomplete="off"; }

@@ -27,7 +27,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let words = query.get("q");
     let is_part = query.get("part") == "hits";
     let hits = if words.trim().is_empty() {
-        html! { p.quiet { "Enter words, a sentence, or part of a log." } }
+        html! { p.quiet { "Enter words, a sentence, or lines from a log file." } }
     } else {
         let search = request(context, query)?;
         // New conversations are read for whole pages only: a keystroke does not wait for them.

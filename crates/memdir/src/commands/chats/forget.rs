@@ -153,8 +153,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         })?;
     }
     if forgot.candidates > 0 {
-        printer
-            .line(format!("forgot {} in the inbox that quoted only these conversations", counted(forgot.candidates as u64, "candidate")))?;
+        printer.line(format!("forgot {} that quoted only these conversations", counted(forgot.candidates as u64, "inbox candidate")))?;
     }
     printer.note("the hosts' own transcripts are unchanged");
     Ok(())

@@ -82,8 +82,8 @@ fn turn_on(chats: &mut dyn TableLike, project: &Path, settings: &Settings) -> Re
     if let Some(above) = list.iter().flat_map(off_forms).find(is_above) {
         let above = above.display().to_string();
         return Err(Failure::Usage {
-            message: format!("chats in {} cannot be turned on: they are off for all of {above}", project.display()),
-            hint: format!("turn them on for all of it with: memdir chats on --project {}", shell::quote_posix(&above)),
+            message: format!("chats in {} cannot be turned on: chats are off for all of {above}", project.display()),
+            hint: format!("turn chats on for that whole directory with: memdir chats on --project {}", shell::quote_posix(&above)),
         });
     }
     if list.is_empty() {
@@ -102,9 +102,9 @@ fn show(switched: &Switched, printer: &mut Printer<'_>) -> io::Result<()> {
     match (switched.on, switched.chats) {
         (true, true) => printer.note("every search imports new conversations; import them now with: memdir chats sync"),
         (true, false) => {
-            printer.note(format!("{what} are not imported yet, because importing chats is off; turn it on with: memdir chats on"));
+            printer.note(format!("{what} are not imported yet, because `chats.on` is false; set it to true with: memdir chats on"));
         }
-        (false, _) => printer.note("archived conversations are kept; see how to remove them with: memdir chats forget --help"),
+        (false, _) => printer.note("archived conversations are kept; to remove them, see: memdir chats forget --help"),
     }
     Ok(())
 }

@@ -130,7 +130,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     }
     if outcome.problems.len() > MAX_PROBLEMS {
         let more = counted((outcome.problems.len() - MAX_PROBLEMS) as u64, "more problem");
-        printer.note(format!("{more} not shown; to list all problems of a sync, use --json"));
+        printer.note(format!("{more} not shown; list all problems of a sync with --json"));
     }
     for empty in &outcome.empty_hosts {
         printer.note(format!("{}; {}", empty.describe(), empty.hint()));

@@ -126,10 +126,11 @@ fn show_announced(announced: &Announced, printer: &mut Printer<'_>) -> io::Resul
     printer.line(format!("would run this command {} with about {} tokens in total:", times(announced.pieces), announced.tokens))?;
     printer.line(format!("  {}", announced.command))?;
     printer.line(match announced.host {
-        DreamHost::Claude => format!("limits: {} s and {:.2} USD in total", announced.seconds, announced.max_cost_usd),
-        DreamHost::Codex | DreamHost::Gemini => {
-            format!("limit: {} s in total; the cost is not limited, because this program has no option for it", announced.seconds)
+        DreamHost::Claude => {
+            format!("time limit: {} s in total; cost limit: {:.2} USD in total", announced.seconds, announced.max_cost_usd)
         }
+        DreamHost::Codex => format!("time limit: {} s in total; no cost limit (Codex CLI has no option to set one)", announced.seconds),
+        DreamHost::Gemini => format!("time limit: {} s in total; no cost limit (Gemini CLI has no option to set one)", announced.seconds),
     })?;
     left_out_note(announced.left_out).iter().for_each(|note| printer.note(note));
     printer.note("this sends the text of your memories to the program's model; to run the command, add --yes");

@@ -35,7 +35,7 @@ use std::{
 };
 
 /// Why a journal that can be read still has the words, and what removes them.
-const NAMES_DIRECTORY: &str = ": it records the path of a directory with these words; rename the directory, then run this command again";
+const NAMES_DIRECTORY: &str = ": it records a directory whose path contains these words; rename the directory, then run this command again";
 /// The same for a journal that cannot be read.
 const UNREADABLE_JOURNAL: &str = ": it cannot be read as a journal; repair it with `memdir doctor --fix`, then run this command again";
 
@@ -352,15 +352,15 @@ impl<'a> ForgetPlaces<'a> {
         match below.as_slice() {
             // Its id has the words, so the message cannot name it.
             ["projects" | "inbox", _] => concat!(
-                "it is named after a project; rename the project's working directory and run there: ",
-                "memdir projects rename ID NEW && memdir projects adopt NEW (`memdir projects` lists the ID); then run this command again"
+                "it is named after a project; rename the project's working directory and, in that directory, run: ",
+                "memdir projects rename ID NEW && memdir projects adopt NEW (list the IDs with `memdir projects`); then run this command again"
             )
             .to_owned(),
-            ["journal", _] => "it is the history of a directory with that name; rename that directory, not this one".to_owned(),
+            ["journal", _] => "it holds the history of a directory with this name; rename that directory instead".to_owned(),
             ["people" | "teams" | "agents", _] | ["agents-local", _, _] | ["people", _, "agents", _] => {
-                "memdir does not rename it; rename the person, team or agent that it is named after".to_owned()
+                "memdir does not rename this directory; rename the person, team or agent that it is named after".to_owned()
             }
-            _ => "memdir does not rename it; rename the directory yourself".to_owned(),
+            _ => "memdir does not rename this directory; rename the directory yourself".to_owned(),
         }
     }
 
@@ -398,7 +398,7 @@ impl<'a> ForgetPlaces<'a> {
             };
             let names: Vec<String> = self.orphans.iter().map(name).collect();
             out.push(format!(
-                "memories in directories that memdir has a history for but cannot locate (for example, used with --dir): {}; if they still exist, run for each: memdir --dir DIR forget WORDS",
+                "memories in directories that memdir cannot locate although it has their history (for example, directories used with --dir): {}; for each directory that still exists, run: memdir --dir DIR forget WORDS",
                 names.join(", ")
             ));
         }

@@ -122,7 +122,7 @@ impl StateFile<'_> {
             ["config.toml"] => return stays("`memdir forget` does not edit the settings; change them with: memdir config edit"),
             ["installed.json"] => {
                 return stays(
-                    "`memdir uninstall` needs it, and the hosts' settings may contain the words too; remove both with: memdir uninstall --all",
+                    "it lists memdir's entries in the hosts' settings, which may contain the words too; remove the entries and this file with: memdir uninstall --all",
                 );
             }
             ["projects", file] if file.ends_with(".toml") => return self.record_treatment(phrase, named_after),
@@ -137,7 +137,9 @@ impl StateFile<'_> {
                 return Treatment::Stays(format!("it is too large for memdir to edit ({size} bytes); remove the words yourself"));
             }
             _ if starts_with(self.path, b"SQLite format 3\0") => {
-                return stays("it is a database, which memdir does not edit; delete the file, or remove the words with its own program");
+                return stays(
+                    "it is a database, which memdir does not edit; delete the file, or remove the words with the program that created it",
+                );
             }
             _ if starts_with(self.path, &memdir_chats::ZSTD_MAGIC) => {
                 return stays("it is compressed, and memdir does not edit compressed files; delete the file, or remove the words yourself");
@@ -165,7 +167,7 @@ impl StateFile<'_> {
         match record {
             Some(record) if record.root.is_dir() && name_has(self.path, phrase) => Treatment::Stays(named_after.to_owned()),
             Some(record) if record.root.is_dir() => Treatment::Stays(
-                "it records a project's directory and remotes; rename the directory or change the remote, then run this command there"
+                "it records a project's directory and remotes; rename the directory or change the remote, then run this command again in the project's directory"
                     .to_owned(),
             ),
             _ => Treatment::Remove,

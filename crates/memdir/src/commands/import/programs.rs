@@ -24,8 +24,8 @@ pub(super) enum Program {
 pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
     let Some((first, paths)) = from.split_first() else { return Ok(None) };
     let (program, needs, example) = match first.to_str() {
-        Some("claude-mem") => (Program::ClaudeMem, "the path of its database", "~/.claude-mem/claude-mem.db"),
-        Some("basic-memory") => (Program::BasicMemory, "the path of its notes directory", "~/basic-memory"),
+        Some("claude-mem") => (Program::ClaudeMem, "the path of the claude-mem database", "~/.claude-mem/claude-mem.db"),
+        Some("basic-memory") => (Program::BasicMemory, "the path of the basic-memory notes directory", "~/basic-memory"),
         _ => return Ok(None),
     };
     if !paths.is_empty() {
@@ -76,7 +76,7 @@ fn claude_mem(path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<Stri
         }
         Error::Unavailable { .. } => Failure::Core {
             error,
-            hint: Some("check that the file is claude-mem's database, usually ~/.claude-mem/claude-mem.db, and not damaged"),
+            hint: Some("check that the file is claude-mem's database, usually ~/.claude-mem/claude-mem.db, and is not damaged"),
         },
         other => other.into(),
     })?;
@@ -89,7 +89,7 @@ fn claude_mem(path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<Stri
 fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
     if !args.from_project.is_empty() {
         let left = content.other_projects;
-        return (left > 0).then(|| format!("skipped {} from other projects", counted(left, "row", "rows")));
+        return (left > 0).then(|| format!("skipped {} from other projects", counted(left, "record", "records")));
     }
     // What belongs to no project holds in all of them.
     let all: Vec<String> = content
@@ -104,10 +104,12 @@ fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
     let named = &all[..all.len().min(NAMED_PROJECTS)];
     let more = if all.len() > named.len() { format!(", {} more", all.len() - named.len()) } else { String::new() };
     let all = all.len();
-    Some(format!(
-        "found {all} projects: {}{more}; to import only one of them, undo any import of all of them, then add --from-project NAME",
-        named.join(", ")
-    ))
+    let hint = if args.dry_run {
+        "to import only one of them, add --from-project NAME"
+    } else {
+        "to import only one of them, undo this import, then repeat it with --from-project NAME"
+    };
+    Some(format!("found {all} projects: {}{more}; {hint}", named.join(", ")))
 }
 
 fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {

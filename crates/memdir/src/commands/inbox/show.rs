@@ -102,9 +102,9 @@ pub(super) fn sentence(decided: &DecidedCandidate) -> String {
 /// Why a candidate is proposed.
 fn reason(kind: Option<CandidateKind>) -> &'static str {
     match kind {
-        Some(CandidateKind::Remember) => "you asked the agent to remember it",
+        Some(CandidateKind::Remember) => "you asked the agent to remember this",
         Some(CandidateKind::Denied) => "you stopped an action",
-        Some(CandidateKind::Repeat) => "you said it in several conversations",
+        Some(CandidateKind::Repeat) => "you said this in several conversations",
         Some(CandidateKind::Scar) => "a command failed, then worked with other arguments",
         Some(CandidateKind::Reverted) => "an edit was undone",
         Some(CandidateKind::Violated) => "a rule was violated at least twice",

@@ -31,7 +31,7 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// The note if the time was not enough.
 pub(super) const INCOMPLETE: &str =
-    "the list of what was found may be incomplete: the search for memories and conversations stopped after 3 seconds";
+    "the list of memories and conversations found on this machine may be incomplete: the search stopped after 3 seconds";
 
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -283,7 +283,7 @@ pub(in crate::commands) fn is_kept_on_purpose(host: &Host, receipts: &Receipts, 
 pub(in crate::commands) fn undecided_note(host: &Host, command: &str) -> Option<String> {
     let switch = host.memory_switch.as_ref()?;
     let (is, it) = if switch.name.ends_with('s') { ("are", "them") } else { ("is", "it") };
-    Some(format!("{}'s own {} {is} still on; choose what to do with {it}: {}", host.title, switch.name, decide(switch, command)))
+    Some(format!("{}'s built-in {} {is} still on; choose what to do with {it}: {}", host.title, switch.name, decide(switch, command)))
 }
 
 /// The command that decides: the one that installs, with the choices.
@@ -317,7 +317,7 @@ pub(in crate::commands) fn ask(host: &Host, switch: &MemorySwitch, scope: Instal
     let can_share = switch.redirect.is_some();
     let recommended = if can_share && scope == InstallScope::Project { MemoryChoice::Share } else { MemoryChoice::Replace };
     let mark = |choice| if choice == recommended { " (recommended)" } else { "" };
-    let mut lines = format!("{} has its own memory ({}):\n", host.title, switch.name);
+    let mut lines = format!("{} has a built-in memory ({}):\n", host.title, switch.name);
     lines.push_str(&format!("  replace  turn it off; memdir is the only memory{}\n", mark(MemoryChoice::Replace)));
     if can_share {
         lines.push_str(&format!("  share    make it use memdir's directory, in this project{}\n", mark(MemoryChoice::Share)));
