@@ -256,7 +256,7 @@ impl ChangeJob<'_> {
         let held = client.query(&statement, &[&self.space.tenant, &people]).await?;
         let mut names = held.iter().map(|row| row.try_get::<_, &str>(0));
         if !names.any(|name| name.is_ok_and(|name| name == person)) {
-            return Err(Error::Removed { what: "the person".into() }.into());
+            return Err(Error::Removed { what: "the token's owner".into() }.into());
         }
         Ok(())
     }

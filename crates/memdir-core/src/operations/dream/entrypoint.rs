@@ -176,13 +176,10 @@ fn grouped(
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
         let moved = match lines.len() {
-            1 => "1 line moves".to_owned(),
-            count => format!("{count} lines move"),
+            1 => "1 line, chosen by use, size and age, moves".to_owned(),
+            count => format!("{count} lines, chosen by use, size and age, move"),
         };
-        let why = format!(
-            "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to an overflow page, chosen by use, size and age",
-            entrypoint.name()
-        );
+        let why = format!("{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to an overflow page", entrypoint.name());
         operation(entrypoint, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
