@@ -284,7 +284,7 @@ impl ChangeJob<'_> {
             let spot = self.space.spot(&edit.path)?;
             self.space.check_writable(&spot, &|| self.exists(client, &spot))?;
             if !locked.namespaces.contains_key(self.space.namespace(&spot)) {
-                let why = "internal error: its namespace is not locked for this change";
+                let why = "internal error: the namespace of this memory is not locked for this change";
                 return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);

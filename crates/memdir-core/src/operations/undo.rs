@@ -136,10 +136,13 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         Some(change) if mine(change) || (*which == UndoTarget::Last && change.verb == Verb::Found) => Ok(change.clone()),
         Some(change) => {
             let own = fitting.iter().find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!(", or {} to {doing} your newest {kind} ({})", own.id, describe_here(own)));
+            let next = match own {
+                Some(own) => format!("use its id to {doing} {it}, or {} to {doing} your newest {kind} ({})", own.id, describe_here(own)),
+                None => format!("use its id to {doing} {it}"),
+            };
             let what = describe_here(change);
             let (whose, id) = (&change.actor.name, &change.id);
-            Err(Error::no_change(format!("the newest {kind} is by {whose}: {id} ({what}); use its id to {doing} {it}{own}")))
+            Err(Error::no_change(format!("the newest {kind} is by {whose}: {id} ({what}); {next}")))
         }
     }
 }

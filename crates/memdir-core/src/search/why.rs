@@ -96,13 +96,13 @@ impl fmt::Display for WhyNot {
             WhyNot::Filtered { by } if by == PROJECT_FILTER => write!(f, "{by} excludes the memory. Search with --all-projects."),
             WhyNot::Filtered { by } => write!(f, "{by} excludes the memory. Search without that condition."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
-                let (best, they_do) = best_lines(lines);
+                let (best, lacking) = best_lines(lines);
                 // Rounded down where the two numbers would look equal.
                 let is_close = format!("{score:.2}") == format!("{min_score:.2}");
                 let score = if is_close { min_score - 0.01 } else { *score };
                 write!(f, "The memory's best {best} {score:.2}, below the minimum of {min_score:.2}.")?;
                 if !unshared.is_empty() {
-                    write!(f, " {they_do} not contain: {}.", unshared.join(", "))?;
+                    write!(f, " {lacking}: {}.", unshared.join(", "))?;
                 }
                 f.write_str(" Search with words that the memory contains, or with a lower --min-score.")
             }
@@ -127,11 +127,11 @@ impl fmt::Display for WhyNot {
     }
 }
 
-/// The subject of a sentence about the score of these lines, and that of the next sentence.
+/// The subject of a sentence about the score of these lines, and the beginning of one about the words that they lack.
 fn best_lines(lines: &str) -> (String, &'static str) {
     match lines.split_once('-') {
-        Some((first, last)) if first != last => (format!("lines ({lines}) score"), "The lines do"),
-        _ => (format!("line ({}) scores", lines.split('-').next().unwrap_or(lines)), "The line does"),
+        Some((first, last)) if first != last => (format!("lines ({lines}) score"), "The lines do not contain"),
+        _ => (format!("line ({}) scores", lines.split('-').next().unwrap_or(lines)), "The line does not contain"),
     }
 }
 

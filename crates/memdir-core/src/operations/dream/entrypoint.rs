@@ -175,11 +175,14 @@ fn grouped(
         }
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
-        let moved = match lines.len() {
-            1 => "1 line, chosen by use, size and age, moves".to_owned(),
-            count => format!("{count} lines, chosen by use, size and age, move"),
+        let (moved, verb) = match lines.len() {
+            1 => ("1 line".to_owned(), "moves"),
+            count => (format!("{count} lines"), "move"),
         };
-        let why = format!("{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to an overflow page", entrypoint.name());
+        let why = format!(
+            "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved}, chosen by use, size and age, {verb} to an overflow page",
+            entrypoint.name()
+        );
         operation(entrypoint, DreamAction::Move, why, Vec::new(), lines, confidence)
     }));
     out
