@@ -236,7 +236,8 @@ impl SyncOutcome {
     /// Returns the note for the results of a search: sessions that were left, and transcripts that cannot be read. A model reads it
     /// too, so it says that a command is for the user.
     pub fn note(&self) -> Option<String> {
-        let left = (self.left > 0).then(|| format!("{}; the next searches sync them", self.left_sessions()));
+        let them = if self.left == 1 { "it" } else { "them" };
+        let left = (self.left > 0).then(|| format!("{}; later searches will sync {them}", self.left_sessions()));
         let bad = self.unreadable.then(|| "some conversations cannot be read; the user can see why with: memdir chats sync".to_owned());
         let empty = self.empty_hosts.iter().map(|empty| Some(empty.describe()));
         [left, bad].into_iter().chain(empty).flatten().reduce(|all, next| format!("{all}; {next}"))

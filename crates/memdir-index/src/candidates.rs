@@ -353,7 +353,7 @@ impl<'a> Scoring<'a> {
         let (number, doc) = self.locate(at);
         let (table, base) = (self.table(number), self.bases[number]);
         let file_doc = doc - table.ord()[doc] as usize;
-        let (row, name) = self.snapshot.find(table.hash()[file_doc]).ok_or_else(|| corrupt_index("a unit does not belong to any file"))?;
+        let (row, name) = self.snapshot.find(table.hash()[file_doc]).ok_or_else(|| corrupt_index("a chunk does not belong to any file"))?;
         Ok(UnitCandidate {
             path: name.to_owned(),
             version: Version::from_bytes(row.version),

@@ -54,7 +54,7 @@ impl Segment {
         for (part, mark) in PARTS.iter().zip(&row.marks) {
             let path = part_path(root, row.name(), part);
             if Mark::read(&path) != *mark {
-                return Err(corrupt(&path, "it is missing, or was modified after memdir wrote it"));
+                return Err(corrupt_index(format!("{} is missing or was modified after memdir wrote it", path.display())));
             }
         }
         let id = SegmentId::from_uuid_string(row.name()).map_err(|error| corrupt(root, error.to_string()))?;

@@ -3,7 +3,12 @@
 //! A file is one document for the whole file, followed by one for each of its units: so the file's document is `ord` positions
 //! before a unit's, and a unit's neighbours are the documents beside it.
 
-use crate::{errors::corrupt, files, hash::path_hash, vectors::Key};
+use crate::{
+    errors::{corrupt, corrupt_index},
+    files,
+    hash::path_hash,
+    vectors::Key,
+};
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use memdir_core::{
     Result,
@@ -141,13 +146,13 @@ impl Table {
 
     /// Maps a table with this number of documents. Checks only its header and size: the caller has checked its mark.
     pub(super) fn open(path: &Path, docs: u32) -> Result<Table> {
-        let (mapped, _) = files::map(path)?.ok_or_else(|| corrupt(path, "the file is missing"))?;
+        let (mapped, _) = files::map(path)?.ok_or_else(|| corrupt_index(format!("{} is missing", path.display())))?;
         let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>);
         let header = header.filter(|h| h.magic == MAGIC && h.docs == u64::from(docs) && h.keyed <= h.docs);
-        let header = header.ok_or_else(|| corrupt(path, "its header does not match its segment"))?;
+        let header = header.ok_or_else(|| corrupt(path, "its header does not match the index"))?;
         let table = Table { bytes: Bytes::Mapped(mapped), docs: header.docs as usize, keyed: header.keyed as usize };
         if table.flags_at() + table.docs.next_multiple_of(8) != table.all().len() {
-            return Err(corrupt(path, "its size does not match its columns"));
+            return Err(corrupt(path, "its size does not match its header"));
         }
         Ok(table)
     }

@@ -62,7 +62,7 @@ impl Vectors {
                 Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                     let newer = FileList::read(dir, embedder, dim)?;
                     if newer == list {
-                        return Err(corrupt(dir, "a row file is missing"));
+                        return Err(corrupt(dir, "a vector file is missing"));
                     }
                     list = newer;
                 }
@@ -126,12 +126,12 @@ impl Vectors {
     pub fn cosine(&self, query: &Vector, row: u32) -> Result<f32> {
         let Some((file, row)) = self.locate(row) else {
             return Err(Error::BadInput {
-                what: "row".into(),
-                why: format!("{row} is out of range; the number of rows is {}", self.len()),
+                what: "vector number".into(),
+                why: format!("{row} is out of range; the number of vectors is {}", self.len()),
             });
         };
         self.check_dim(query)?;
-        file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a row does not match its scale"))
+        file.cosine(query, row).ok_or_else(|| corrupt(&self.dir, "a vector does not match its quantization scale"))
     }
 
     /// Returns the `max` rows nearest to the query, nearest first; of equally near rows the one with the smaller key first, so that the
@@ -160,7 +160,7 @@ impl Vectors {
     fn append_sound(&self, first: u32, rows: &RowFile, found: Vec<Near>, all: &mut Vec<(Near, Key)>) -> Result<()> {
         for near in found {
             if !rows.is_sound(near.row as usize) {
-                return Err(corrupt(&self.dir, "a row does not match its scale"));
+                return Err(corrupt(&self.dir, "a vector does not match its quantization scale"));
             }
             all.push((Near { row: first + near.row, ..near }, rows.keys()[near.row as usize]));
         }
@@ -171,7 +171,7 @@ impl Vectors {
     pub fn verify(&self) -> Result<()> {
         match self.files.iter().all(|f| f.rows.is_whole()) {
             true => Ok(()),
-            false => Err(corrupt(&self.dir, "checksum mismatch in a row file")),
+            false => Err(corrupt(&self.dir, "checksum mismatch in a vector file")),
         }
     }
 
@@ -242,9 +242,9 @@ impl Vectors {
             let file = fs::File::open(&path).map_err(|source| Error::Io { doing: "open", path: path.clone(), source })?;
             let rows = RowFile::open(&file, &path, &list.embedder, list.dim)?;
             if rows.len() != listed.rows {
-                return Err(corrupt(&path, "its row count does not match the file list"));
+                return Err(corrupt(&path, "its number of vectors does not match the file list"));
             }
-            let next = first.checked_add(rows.len() as u32).ok_or_else(|| corrupt(dir, "its file list has too many rows"))?;
+            let next = first.checked_add(rows.len() as u32).ok_or_else(|| corrupt(dir, "its file list has too many vectors"))?;
             files.push(Part { first, rows: Arc::new(rows) });
             first = next;
         }

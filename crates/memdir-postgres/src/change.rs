@@ -256,7 +256,7 @@ impl ChangeJob<'_> {
         let held = client.query(&statement, &[&self.space.tenant, &people]).await?;
         let mut names = held.iter().map(|row| row.try_get::<_, &str>(0));
         if !names.any(|name| name.is_ok_and(|name| name == person)) {
-            return Err(Error::Removed { what: "the person".into() }.into());
+            return Err(Error::Removed { what: "the token's owner".into() }.into());
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ impl ChangeJob<'_> {
             let spot = self.space.spot(&edit.path)?;
             self.space.check_writable(&spot, &|| self.exists(client, &spot))?;
             if !locked.namespaces.contains_key(self.space.namespace(&spot)) {
-                let why = "internal error: its namespace is not locked for this change";
+                let why = "internal error: the namespace of this memory is not locked for this change";
                 return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);

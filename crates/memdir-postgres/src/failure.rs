@@ -135,7 +135,7 @@ fn to_error(error: &tokio_postgres::Error) -> Error {
     let Some(db) = error.as_db_error() else {
         let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         if is_untrusted(error) {
-            return explained(&format!("{why}; name its certificate authority with --database-ca FILE"));
+            return explained(&format!("{why}; specify the server's certificate authority with --database-ca FILE"));
         }
         return database_error(why, DatabaseCause::Unreachable);
     };

@@ -48,7 +48,7 @@ impl FromStr for MemberRole {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let known = || Error::bad_input("role", format!("{text:?} is not a role; use reader, writer, reviewer or admin"));
+        let known = || Error::bad_input("role", format!("{text:?} is not one of reader, writer, reviewer, admin"));
         MemberRole::ALL.into_iter().find(|role| role.name() == text).ok_or_else(known)
     }
 }

@@ -60,7 +60,7 @@ pub(crate) async fn list_mount(client: &Object, space: &Space, prefix: &str) -> 
 }
 
 fn mount_at(space: &Space, prefix: &str) -> Result<usize, Failure> {
-    let unknown = || Error::bad_input("mount", format!("{prefix:?} is not a mount prefix"));
+    let unknown = || Error::bad_input("mount", format!("no mount has the prefix {prefix:?}"));
     Ok(space.infos.iter().position(|info| info.prefix == prefix).ok_or_else(unknown)?)
 }
 

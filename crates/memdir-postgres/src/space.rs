@@ -135,7 +135,7 @@ impl Space {
                 let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
                 Err(Error::explained_path(
                     path.as_str(),
-                    format!("it is not in any memory directory; begin it with one of: {}", known.join(", ")),
+                    format!("it is not in any memory directory; start the name with one of: {}", known.join(", ")),
                 ))
             }
         }

@@ -135,7 +135,7 @@ impl Sentences {
             name: naming::name("feedback", Sentence::new(&text).rest, &key),
             memory_type: Kind::Feedback,
             description: naming::description(&text),
-            text: format!("{text}\n\nThe person said this in {} conversations.\n", sessions.len()),
+            text: format!("{text}\n\nThe user said this in {} conversations.\n", sessions.len()),
             when: None,
             words: text,
             turns: group.iter().rev().take(5).filter_map(|seen| seen.cite.clone()).collect(),

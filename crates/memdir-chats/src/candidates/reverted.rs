@@ -43,7 +43,7 @@ pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
                 name: naming::name("feedback", &text, &key),
                 memory_type: Kind::Feedback,
                 description: naming::description(&text),
-                text: format!("{text}\n\nAn edit to `{path}` was undone at the person's request.\n"),
+                text: format!("{text}\n\nAn edit to `{path}` was undone at the user's request.\n"),
                 when: naming::when("path", vec![path]),
                 words: text,
                 turns: turn.cite.iter().cloned().collect(),

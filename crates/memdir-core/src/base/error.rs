@@ -116,11 +116,11 @@ pub enum Error {
     /// What the caller's access depends on was removed while the change waited.
     #[error("the change was not made: {what} was removed")]
     Removed {
-        /// What was removed, such as `the person`.
+        /// What was removed, such as `the tenant`.
         what: String,
     },
     /// The proposal cannot be accepted, because a memory has changed since.
-    #[error("memory {:?} has changed since the change was proposed", path.name())]
+    #[error("memory {:?} has been modified since the change was proposed", path.name())]
     OutdatedProposal {
         /// The memory.
         path: MemoryPath,
@@ -559,7 +559,7 @@ impl Error {
             Error::AlreadyRejected { .. } => "list the open candidates with: memdir inbox".into(),
             Error::AlreadyUndone { change } => format!("redo it with: memdir redo {change}"),
             Error::NoChange { .. } | Error::NotKept { .. } => {
-                "list changes with: memdir history, and the versions of a memory with: memdir history NAME".into()
+                "list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`".into()
             }
             Error::Repeated { .. } => "no further action is needed; use a new key for another request".into(),
             Error::Proposed { is_open: true, .. } => "the memory stays unchanged until a reviewer accepts the proposal".into(),

@@ -49,7 +49,7 @@ impl fmt::Debug for Version {
 
 /// The text is not 32 hex digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a version of 32 hexadecimal digits")]
+#[error("expected a 32-digit hexadecimal version")]
 pub struct InvalidVersion;
 
 impl FromStr for Version {

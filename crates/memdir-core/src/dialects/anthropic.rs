@@ -31,7 +31,7 @@ const COMMAND: Param = Param::typed_choice("command", &["view", "create", "str_r
 const PATH: Param = Param::text("path").empty_is_value().describe("path under /memories; for every command except rename");
 const VIEW_RANGE: Param = Param::integer_pair("view_range").describe("view: first and last line");
 const FILE_TEXT: Param = Param::text("file_text").empty_is_value().describe("create: the content");
-const OLD_STR: Param = Param::text("old_str").empty_is_value().describe("str_replace: the current text");
+const OLD_STR: Param = Param::text("old_str").empty_is_value().describe("str_replace: the text to replace");
 const NEW_STR: Param = Param::text("new_str").empty_is_value().describe("str_replace: the replacement text");
 const INSERT_LINE: Param =
     Param::integer("insert_line", i64::MIN, i64::MAX).shown_range(ShownRange::Neither).describe("insert: the line to insert after");

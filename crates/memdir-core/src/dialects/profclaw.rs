@@ -32,7 +32,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 const QUERY: Param = search::QUERY.describe("what you need to know");
 const SOURCE: Param = Param::typed_choice("source", search::SOURCES).aliases(&["sources"]).default_text("all");
 const PATH: Param = Param::text("path").aliases(&["file_path"]).required().describe("as returned by memory_search");
-const LINES: Param = Param::text("lines").aliases(get::LINES_ALIASES).describe("range such as 42-56, or with `from` the number of lines");
+const LINES: Param = Param::text("lines").aliases(get::LINES_ALIASES).describe("range such as 42-56 or, with `from`, the number of lines");
 const FROM: Param = Param::integer("from", 1, get::MAX_LINE)
     .aliases(get::FROM_ALIASES)
     .shown_range(ShownRange::Min)

@@ -347,8 +347,8 @@ impl<'a> Work<'a> {
                 break;
             }
             let name = page_name(&self.entrypoint.name, number);
-            let lines = if moved == 1 { "oldest line was".to_owned() } else { format!("{moved} oldest lines were") };
-            self.notes.push(format!("{} was full, so its {lines} moved to the linked page {name}", self.entrypoint.name));
+            let (lines, were) = if moved == 1 { ("oldest line".to_owned(), "was") } else { (format!("{moved} oldest lines"), "were") };
+            self.notes.push(format!("{} was full, so its {lines} {were} moved to the linked page {name}", self.entrypoint.name));
             if self.single {
                 break;
             }

@@ -51,7 +51,7 @@ fn validate(cues: &[String]) -> Result<Vec<String>> {
         }
     }
     if kept.len() > CUES {
-        return Err(Error::bad_input("cues", format!("{} cues; the limit is {}", kept.len(), CUES)));
+        return Err(Error::bad_input("cues", format!("too many ({}); the limit is {}", kept.len(), CUES)));
     }
     let bytes: usize = kept.iter().map(String::len).sum();
     if bytes > CUE_BYTES {

@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Probl
     let key_words = |line: &Line<'_>| line_key(line.body()).map(|(key, _)| key.split_whitespace().count());
     // Prose between two rules may contain colons, but then every key would have several words.
     if first.is_some_and(|line| key_words(line).is_none() || !inside.iter().any(|line| key_words(line) == Some(1))) {
-        return as_body(1, "the text begins with `---`, but what follows is not frontmatter in the form `key: value`".into());
+        return as_body(1, "the file begins with `---`, but no frontmatter in the form `key: value` follows".into());
     }
     if let Some((line, why)) = excess.or_else(|| too_many_keys(&inside)) {
         return as_body(line, why);

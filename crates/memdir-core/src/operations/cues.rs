@@ -145,7 +145,7 @@ fn cued(view: &dyn View, context: &Context, entry: &CueEntry, add: bool, notes: 
     let cues: Vec<String> = if add { memory.cues().into_iter().chain(entry.cues.iter().cloned()).collect() } else { entry.cues.clone() };
     let named = |error| match error {
         Error::BadInput { why, .. } => Error::bad_input(format!("cues of {name:?}"), why),
-        Error::Secret { rule, .. } => Error::bad_input(format!("cues of {name:?}"), format!("one of them looks like a secret ({rule})")),
+        Error::Secret { rule, .. } => Error::bad_input(format!("cues of {name:?}"), format!("one cue looks like a secret ({rule})")),
         other => other,
     };
     let yaml = cues::to_yaml(&cues).map_err(named)?;

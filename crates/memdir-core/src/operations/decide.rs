@@ -136,7 +136,7 @@ fn change_rule(
     })?;
     if parsed.strength.is_some_and(|strength| strength > Strength::Hold) {
         let memory = quote_posix(&decided.memory);
-        decided.notes.push(format!("the rule does not ask or deny until you accept it with: memdir rules accept {memory}"));
+        decided.notes.push(format!("the rule acts like `hold` until you accept its text with: memdir rules accept {memory}"));
     }
     Ok(decided)
 }

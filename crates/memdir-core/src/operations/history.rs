@@ -114,7 +114,7 @@ fn came_from(changes: &[Change], path: &MemoryPath) -> Option<(MemoryPath, usize
 /// Returns the only change whose id starts with `id`.
 pub fn find_change(store: &dyn Store, id: &str) -> Result<Change> {
     if id.len() < 3 {
-        let why = format!("{id:?} is too short; use at least three characters of the id of a change");
+        let why = format!("{id:?} is too short; use at least three characters of the change id");
         return Err(Error::bad_input("change", why));
     }
     let filter = ChangeFilter { id: Some(id.to_ascii_lowercase()), ..ChangeFilter::default() };

@@ -136,10 +136,13 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         Some(change) if mine(change) || (*which == UndoTarget::Last && change.verb == Verb::Found) => Ok(change.clone()),
         Some(change) => {
             let own = fitting.iter().find(|change| mine(change));
-            let own = own.map_or(String::new(), |own| format!("; your newest {kind} is {} ({})", own.id, describe_here(own)));
+            let next = match own {
+                Some(own) => format!("use its id to {doing} {it}, or {} to {doing} your newest {kind} ({})", own.id, describe_here(own)),
+                None => format!("use its id to {doing} {it}"),
+            };
             let what = describe_here(change);
             let (whose, id) = (&change.actor.name, &change.id);
-            Err(Error::no_change(format!("the newest {kind} is by {whose}: {id} ({what}); use its id to {doing} {it}{own}")))
+            Err(Error::no_change(format!("the newest {kind} is by {whose}: {id} ({what}); {next}")))
         }
     }
 }
@@ -268,7 +271,7 @@ fn reverse(store: &dyn Store, context: &Context, undone: Change, verb: Verb) -> 
         }
         if edits.is_empty() && !left.is_empty() {
             return Err(Error::no_change(format!(
-                "nothing to change: all memories of change {} have changed since then ({})",
+                "nothing to undo: all memories in change {} have been modified since it was made ({})",
                 undone.id,
                 sorted_names(&left)
             )));
@@ -324,8 +327,8 @@ fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<Memory
 }
 
 fn left_note(left: &HashSet<MemoryPath>) -> String {
-    let memories = if left.len() == 1 { "1 memory that has".to_owned() } else { format!("{} memories that have", left.len()) };
-    format!("skipped {memories} changed since: {}", sorted_names(left))
+    let memories = if left.len() == 1 { "1 memory".to_owned() } else { format!("{} memories", left.len()) };
+    format!("skipped {memories} modified after the plan was applied: {}", sorted_names(left))
 }
 
 fn sorted_names(paths: &HashSet<MemoryPath>) -> String {

@@ -129,7 +129,7 @@ pub struct Saved {
 /// Saves a memory.
 pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Result<Saved> {
     if !request.mode.has_exact_bytes() && request.mode != WriteMode::Fields && text::decode(&request.content).0.trim().is_empty() {
-        return Err(Error::bad_input("content", "it is empty; pass the text to save, or delete the memory to remove it"));
+        return Err(Error::bad_input("content", "it is empty; pass the text to save, or delete the memory"));
     }
     let verb = if request.mode == WriteMode::Append { Verb::Append } else { Verb::Write };
     let touches = [request.path.clone()];
@@ -169,7 +169,10 @@ pub(crate) fn check_secrets(context: &Context, old: Option<&[u8]>, new: &[u8]) -
         match finding.severity {
             SecretSeverity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
             SecretSeverity::Warn => {
-                warnings.push(format!("line {} may contain a secret ({}); note where it is stored instead", finding.line, finding.rule));
+                warnings.push(format!(
+                    "line {} may contain a secret ({}); if so, remove it and note where it is stored",
+                    finding.line, finding.rule
+                ));
             }
         }
     }

@@ -139,7 +139,7 @@ impl RecallExplanation {
             RecallVerdict::FarBelowBest => format!("not recalled: {:.2} below the cutoff relative to the best memory", self.missing),
             RecallVerdict::NothingInCommon => "not recalled: shares no words with the message".to_owned(),
             RecallVerdict::MemoryIgnored => "not recalled: the message asks to ignore memory".to_owned(),
-            RecallVerdict::Pinned => "recalled: it is pinned".to_owned(),
+            RecallVerdict::Pinned => "recalled: pinned".to_owned(),
             RecallVerdict::NeverRecalled => "not recalled: archived memories and files that are not memories are never recalled".to_owned(),
         };
         match &self.validity {

@@ -242,7 +242,7 @@ impl Explain {
         let Explain { mass, sum, half, .. } = self;
         let mut score = format!("maximum {mass:.2}{cosine}; score {:.2} = {sum:.3} / ({sum:.3} + {half:.2})", sum / (sum + half));
         if let Some(decay) = self.decay {
-            score.push_str(&format!(", times {decay:.2} for its age"));
+            score.push_str(&format!(", times {decay:.2} for age"));
         }
         if let Some(own) = self.own_score {
             score.push_str(&format!("; lowered from {own:.2} to the score of a result that ranks higher"));

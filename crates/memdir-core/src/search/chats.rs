@@ -115,11 +115,11 @@ pub struct ChatPlace {
 impl ChatPlace {
     /// Describes the place in one line: speaker, host, date, project, title, and the command that resumes the conversation.
     pub fn describe(&self) -> String {
-        let who = if self.speaker == Speaker::User { "the user in" } else { "the assistant in" };
+        let who = if self.speaker == Speaker::User { "user" } else { "assistant" };
         let when = self.at.map_or(String::new(), |at| format!(" on {}", at.strftime("%Y-%m-%d")));
         let project = self.project.as_deref().map_or(String::new(), |project| format!(" in {project}"));
         let resume = self.resume.as_deref().map_or(String::new(), |resume| format!("; resume with: {resume}"));
-        format!("from {who} {}{when}{project}, {:?}{resume}", self.host, self.title)
+        format!("from the {who} in {}{when}{project}, {:?}{resume}", self.host, self.title)
     }
 }
 

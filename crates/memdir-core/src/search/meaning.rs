@@ -86,7 +86,7 @@ impl Meaning {
         });
         if let Err(error) = started {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
-            return Err(format!("the thread of the embedding model could not be started: {error}"));
+            return Err(format!("cannot start the embedding thread: {error}"));
         }
         receive.recv_timeout(TIMEOUT).unwrap_or_else(|error| match error {
             RecvTimeoutError::Timeout => Err(format!("the embedding model did not respond within {} ms", TIMEOUT.as_millis())),

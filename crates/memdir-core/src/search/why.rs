@@ -88,19 +88,21 @@ const PROJECT_FILTER: &str = "The project filter";
 impl fmt::Display for WhyNot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhyNot::Returned { rank } => write!(f, "It is among the results, at rank {rank}."),
+            WhyNot::Returned { rank } => write!(f, "The memory is among the results, at rank {rank}."),
             WhyNot::Missing => f.write_str("Memory not found. List the names with `memdir list`."),
-            WhyNot::NotSearched => f.write_str("It is not searched: only text files, such as Markdown, of at most 64 MB are searched."),
-            WhyNot::Filtered { by } if by == PROJECT_FILTER => write!(f, "{by} excludes it. Search with --all-projects."),
-            WhyNot::Filtered { by } => write!(f, "{by} excludes it. Search without that condition."),
+            WhyNot::NotSearched => {
+                f.write_str("The file is not searched: only text files, such as Markdown, of at most 64 MB are searched.")
+            }
+            WhyNot::Filtered { by } if by == PROJECT_FILTER => write!(f, "{by} excludes the memory. Search with --all-projects."),
+            WhyNot::Filtered { by } => write!(f, "{by} excludes the memory. Search without that condition."),
             WhyNot::TooWeak { lines, score, min_score, unshared } => {
-                let (best, they_do) = best_lines(lines);
+                let (best, lacking) = best_lines(lines);
                 // Rounded down where the two numbers would look equal.
                 let is_close = format!("{score:.2}") == format!("{min_score:.2}");
                 let score = if is_close { min_score - 0.01 } else { *score };
-                write!(f, "Its best {best} {score:.2}, below the minimum of {min_score:.2}.")?;
+                write!(f, "The memory's best {best} {score:.2}, below the minimum of {min_score:.2}.")?;
                 if !unshared.is_empty() {
-                    write!(f, " {they_do} not contain: {}.", unshared.join(", "))?;
+                    write!(f, " {lacking}: {}.", unshared.join(", "))?;
                 }
                 f.write_str(" Search with words that the memory contains, or with a lower --min-score.")
             }
@@ -109,25 +111,27 @@ impl fmt::Display for WhyNot {
                 let returned = if *max_results == 1 { "result was".to_owned() } else { format!("{max_results} results were") };
                 write!(
                     f,
-                    "Its best {best} {score:.2}, which is rank {rank}; only the best {returned} returned. Search with a higher --max-results or with more specific words."
+                    "The memory's best {best} {score:.2}, which is rank {rank}; only the best {returned} returned. Search with a higher --max-results or with more specific words."
                 )
             }
             WhyNot::Crowded { lines, score } => {
                 let (best, _) = best_lines(lines);
-                write!(f, "Its best {best} {score:.2}, but too many others match as well. Search with more specific words.")
+                write!(f, "The memory's best {best} {score:.2}, but too many others match as well. Search with more specific words.")
             }
-            WhyNot::OnRequest { what, with } => write!(f, "It is {what}, which is searched only with {with}."),
-            WhyNot::Superseded => f.write_str("It is superseded: results show the memory that supersedes it instead."),
-            WhyNot::Unrelated => f.write_str("It shares neither words nor meaning with the query. Search with words it contains."),
+            WhyNot::OnRequest { what, with } => write!(f, "The memory is {what}, which is searched only with {with}."),
+            WhyNot::Superseded => f.write_str("The memory is superseded: results show the memory that supersedes it instead."),
+            WhyNot::Unrelated => {
+                f.write_str("The memory shares neither words nor meaning with the query. Search with words that it contains.")
+            }
         }
     }
 }
 
-/// The subject of a sentence about the score of these lines, and that of the next sentence.
+/// The subject of a sentence about the score of these lines, and the beginning of one about the words that they lack.
 fn best_lines(lines: &str) -> (String, &'static str) {
     match lines.split_once('-') {
-        Some((first, last)) if first != last => (format!("lines ({lines}) score"), "They do"),
-        _ => (format!("line ({}) scores", lines.split('-').next().unwrap_or(lines)), "It does"),
+        Some((first, last)) if first != last => (format!("lines ({lines}) score"), "The lines do not contain"),
+        _ => (format!("line ({}) scores", lines.split('-').next().unwrap_or(lines)), "The line does not contain"),
     }
 }
 

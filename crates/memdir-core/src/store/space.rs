@@ -221,7 +221,7 @@ fn is_under(mount_prefix: &str, prefix: &MemoryPath) -> bool {
 fn add_part(mounts: &[Mount], prefix: &MemoryPath, out: &mut Vec<Mount>) -> Result<()> {
     let Some((mount, rel)) = mounts::locate(mounts, prefix.as_str()) else {
         let known: Vec<String> = mounts.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-        let why = format!("{:?} is not in any memory directory; begin it with one of: {}", prefix.as_str(), known.join(", "));
+        let why = format!("{:?} is not in any memory directory; start the prefix with one of: {}", prefix.as_str(), known.join(", "));
         return Err(Error::bad_input("prefix", why));
     };
     let name = MemoryPath::parse(rel)?.name().to_owned();

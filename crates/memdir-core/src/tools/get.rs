@@ -64,7 +64,8 @@ pub(crate) fn line_range(args: &Args<'_>, lines: &Param, from: &Param) -> Result
         Some((name, value)) => {
             let number = value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok())).filter(|n| *n > 0);
             count = Some(
-                number.ok_or_else(|| Error::bad_input(name, "use a range such as 42-56, 42- or 42, or with `from` the number of lines"))?,
+                number
+                    .ok_or_else(|| Error::bad_input(name, "use a range such as 42-56, 42- or 42, or, with `from`, the number of lines"))?,
             );
         }
     }

@@ -114,11 +114,11 @@ fn every_fault_is_found_with_its_place() {
     broken.md:3 Tripwire: when: unknown key "comand"; expected command, path, words, tools or strength
     broken.md:4 Frontmatter: `created` is not a date or time such as 2026-03-01 or 2026-03-01T09:30:00Z
     found.md Unlisted: not listed in the entrypoint; add it with: memdir check --fix
-    import-again.md NearDuplicate: 100% identical to import; keep one of them
+    import-again.md NearDuplicate: 100% identical to import; keep only one
     links.md:7 DeadLink: links to [[absent]], which does not exist
     links.md:7 DeadLink: links to nowhere.md, which does not exist
     links.md:7 DeadReference: links to mem:improt, which does not exist; did you mean "Import" or "import"?
-    secret.md:7 Secret: looks like a secret (github-token); remove it here and revoke it
+    secret.md:7 Secret: looks like a secret (github-token); remove and revoke it
     untyped.md Type: no type; set it to user, feedback, project or reference
     untyped.md:1 RelativeDate: "yesterday" is a relative date; write an absolute date
     untyped.md:3 RepeatsInstructions: repeats text from AGENTS.md; keep it in one place

@@ -66,7 +66,7 @@ fn what_is_too_long_or_means_nothing_is_refused() {
     let write = |key: &str, value: Value| desk.error("memory_write", json!({ "path": "a", "content": "x", key: value }));
     let next = "Correct the argument and call again.";
     let nine: Vec<String> = (0..9).map(|n| format!("cue {n}")).collect();
-    assert_eq!(write("cues", json!(nine)), format!("cues: 9 cues; the limit is 8. {next}"));
+    assert_eq!(write("cues", json!(nine)), format!("cues: too many (9); the limit is 8. {next}"));
     assert_eq!(write("cues", json!(["x".repeat(301)])), format!("cues: 301 bytes in total; the limit is 300. {next}"));
     assert_eq!(write("cues", json!(["a\nb"])), format!("cues: each cue must be a single line without control characters. {next}"));
     assert_eq!(write("cues", json!({ "a": 1 })), format!("cues: it must be a list of strings, not an object. {next}"));
@@ -122,7 +122,7 @@ fn a_batch_is_undone_at_once() {
     let token = format!("ghp_{}", "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb7c");
     for (entries, why) in [
         (vec![entry("a", &["x"]), entry("b", &[&long])], "cues of \"b\": 301 bytes in total; the limit is 300"),
-        (vec![entry("a", &["x"]), entry("b", &[&token])], "cues of \"b\": one of them looks like a secret (github-token)"),
+        (vec![entry("a", &["x"]), entry("b", &[&token])], "cues of \"b\": one cue looks like a secret (github-token)"),
         (vec![entry("MEMORY", &["x"])], "memory \"MEMORY\" not found"),
     ] {
         let error = memdir.set_cues(&SetCues { entries, add: false }).unwrap_err().to_string();

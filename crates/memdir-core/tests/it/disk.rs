@@ -69,7 +69,7 @@ fn a_root_that_became_a_link_is_refused_at_every_use() {
         fs::rename(&replaced, top.join("kept")).unwrap();
         symlink(&private, &replaced).unwrap();
         let why = if fixed {
-            "links are not followed in a repository's memories; replace it with a directory"
+            "links are not followed in a repository's memories; replace the link with a directory"
         } else {
             "the path was a directory when memdir opened it; to use the link target, restart memdir"
         };

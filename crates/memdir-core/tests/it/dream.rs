@@ -123,7 +123,7 @@ fn what_a_dream_proposes_is_shown_with_its_reason_and_its_diff() {
     - bytes: 288
 
     > Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next `##` heading.
-    > To change a text, edit it in its block. The diffs are for reading only.
+    > To change the text of a memory, edit its `### text of` block. Changes to a `### diff` block are ignored.
     > Apply the plan with: memdir dream --apply FILE. One `memdir undo` reverts all of it.
 
     ## 1. merge notes/deploy into notes/deploy-2

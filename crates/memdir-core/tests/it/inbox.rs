@@ -426,7 +426,7 @@ fn a_candidate_about_a_rule_changes_the_rule_or_removes_it() {
     insta::assert_snapshot!(desk.error("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push2" })), @r#"candidate "inbox/rules/push": it proposes a change to "rules/push"; only the user can accept it, with: memdir inbox accept inbox/rules/push. Correct the argument and call again."#);
     let accepted = memdir.accept(&path("rules/push"), None).unwrap();
     assert_eq!((accepted.outcome, accepted.memory.as_str()), (DecisionOutcome::Changed, "rules/push"));
-    assert_eq!(accepted.notes, ["the rule does not ask or deny until you accept it with: memdir rules accept rules/push"]);
+    assert_eq!(accepted.notes, ["the rule acts like `hold` until you accept its text with: memdir rules accept rules/push"]);
     insta::assert_snapshot!(file(&desk, "memories/rules/push.md"), @r#"
     ---
     when: {command: ["git push*"], strength: deny}

@@ -97,7 +97,7 @@ fn nobodys_change_is_taken_back_by_somebody_elses_undo() {
     save(&home.open_as("ada"), "ada", "x\n");
     save(&home.open_as("bob"), "bob", "y\n");
     let error = home.open_as("ada").undo(&UndoTarget::Last).unwrap_err().to_string();
-    assert!(error.contains("by bob") && error.contains("your newest change is"), "{error}");
+    assert!(error.contains("by bob") && error.contains("to undo your newest change"), "{error}");
     home.open_as("ada").undo(&UndoTarget::Mine).unwrap();
     assert_eq!(names(&home.open()), ["bob"]);
 }

@@ -151,7 +151,7 @@ impl RowFile {
 
 /// Writes a file of rows, which must be sorted by key, each key once.
 pub(super) fn write(dir: &Path, name: &str, embedder: &EmbedderId, dim: usize, rows: &[Row<'_>]) -> Result<()> {
-    let layout = Layout::new(rows.len(), dim).ok_or_else(|| corrupt(dir, "too many rows for one file"))?;
+    let layout = Layout::new(rows.len(), dim).ok_or_else(|| corrupt(dir, "too many vectors for one file"))?;
     list::write_whole(dir, name, |file| {
         file.write_all(&[0; HEADER])?;
         let mut body = Hashing { file: BufWriter::with_capacity(1 << 16, &mut *file), hasher: blake3::Hasher::new() };

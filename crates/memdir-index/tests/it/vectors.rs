@@ -221,7 +221,7 @@ fn every_truncation_and_every_damaged_byte_of_list_and_header_is_detected_at_ope
     }
     open(dir.path()).verify().unwrap();
     fs::remove_file(rows).unwrap();
-    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM), "a row file is missing");
+    assert_corrupt(Vectors::open(dir.path(), &embedder(), DIM), "a vector file is missing");
 }
 
 #[test]
@@ -234,9 +234,9 @@ fn damaged_rows_are_detected_when_they_would_be_results() {
     bytes[rows..].iter_mut().for_each(|b| *b = b.wrapping_mul(3).wrapping_add(1));
     replace(&path, &bytes);
     let vectors = open(dir.path());
-    assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a row does not match its scale");
-    assert_corrupt(vectors.cosine(&entry(1).1, 0), "a row does not match its scale");
-    assert_corrupt(vectors.verify(), "checksum mismatch in a row file");
+    assert_corrupt(vectors.nearest(&entry(1).1, 5, &mut |_| true), "a vector does not match its quantization scale");
+    assert_corrupt(vectors.cosine(&entry(1).1, 0), "a vector does not match its quantization scale");
+    assert_corrupt(vectors.verify(), "checksum mismatch in a vector file");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn a_conflict_leaves_the_proposal_open_and_other_lines_of_the_entrypoint_are_kep
     let error = rita.accept_proposal(&edited).unwrap_err();
     let shown = [error.to_string(), error.hint(), error.command_hint()];
     let expected = [
-        "memory \"deploy\" has changed since the change was proposed",
+        "memory \"deploy\" has been modified since the change was proposed",
         "Reject the proposal, or make the change yourself.",
         "reject the proposal, or make the change yourself",
     ];
@@ -132,7 +132,7 @@ fn a_conflict_leaves_the_proposal_open_and_other_lines_of_the_entrypoint_are_kep
     // A name that was taken meanwhile is a conflict too.
     let taken = proposed(ada.write(&Write::create(path("taken"), "Ada's.\n")));
     rita.write(&Write::create(path("taken"), "Rita's.\n")).unwrap();
-    assert_eq!(why(rita.accept_proposal(&taken)), "memory \"taken\" has changed since the change was proposed");
+    assert_eq!(why(rita.accept_proposal(&taken)), "memory \"taken\" has been modified since the change was proposed");
     assert_eq!(rita.proposals(Some(ProposalState::Open), 0).unwrap().len(), 2);
 }
 

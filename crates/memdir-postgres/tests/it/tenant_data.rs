@@ -134,14 +134,14 @@ fn an_erasure_waits_for_changes_of_the_person_and_refuses_later_ones() {
             Ok(vec![edit.clone()])
         });
         made.unwrap();
-        assert_eq!(later.unwrap().join().unwrap(), "the change was not made: the person was removed");
+        assert_eq!(later.unwrap().join().unwrap(), "the change was not made: the token's owner was removed");
         erasing.unwrap().join().unwrap()
     });
     assert_eq!(text(&shared, "deploy").as_deref(), Some("Only on Tuesdays"));
     let actors: Vec<String> = shared.changes(&ChangeFilter::default()).unwrap().into_iter().map(|change| change.actor.name).collect();
     assert_eq!(actors, [receipt.erased_as.clone(), receipt.erased_as]);
     for name in ["user/back.md", "deploy.md"] {
-        assert_eq!(put(&ada, name, "again").unwrap_err().to_string(), "the change was not made: the person was removed");
+        assert_eq!(put(&ada, name, "again").unwrap_err().to_string(), "the change was not made: the token's owner was removed");
     }
     assert_eq!(query(&test.url, "select 1 from memdir.namespaces where namespace = 'people/ada'").unwrap(), Vec::<Vec<String>>::new());
 }

@@ -71,7 +71,8 @@ fn a_connection_is_encrypted_and_the_certificate_is_verified() {
     for authority in [None, Some("foreign")] {
         let why = Database::connect(&settings("require", authority)).unwrap_err().to_string();
         assert!(
-            why.contains("invalid peer certificate") && why.ends_with("; name its certificate authority with --database-ca FILE"),
+            why.contains("invalid peer certificate")
+                && why.ends_with("; specify the server's certificate authority with --database-ca FILE"),
             "{why}"
         );
     }

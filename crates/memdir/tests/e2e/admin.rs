@@ -57,7 +57,7 @@ fn a_team_is_set_up_from_nothing() {
     "#);
     assert_snapshot!(run(&["group", "add", "backend", "ada", "--role", "owner", "--tenant", "acme"]), @r#"
     -- stderr
-    error: invalid role: "owner" is not a role; use reader, writer, reviewer or admin
+    error: invalid role: "owner" is not one of reader, writer, reviewer, admin
     -- exit 2
     "#);
     assert_snapshot!(run(&["group", "add", "backend", "ada", "--tenant", "acme"]), @"added group backend");

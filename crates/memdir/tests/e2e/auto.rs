@@ -180,7 +180,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     assert_snapshot!(home.run(&["write", "a", &token, "--allow-secret", "github-token"]), @"created a (45 bytes, version 92773a28b43a, change [ID])");
     assert_snapshot!(home.run(&["check"]), @"
     a.md: type: no type; set it to user, feedback, project or reference
-    a.md:1: secret: looks like a secret (github-token); remove it here and revoke it
+    a.md:1: secret: looks like a secret (github-token); remove and revoke it
     2 files: 1 error, 1 suggestion
     -- stderr
     note: 1 memory has no cues; see which with: memdir cues

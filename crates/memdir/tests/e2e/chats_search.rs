@@ -83,7 +83,7 @@ fn a_search_covers_the_chats_of_its_project() {
     chats/claude-code/below.md:19-21 0.74
     chats/claude-code/here.md:19-21 0.73
     ");
-    assert_snapshot!(home.run_bare(&["search", "walrus counter", "--why-not", "chats/claude-code/other.md"]), @"The project filter excludes it. Search with --all-projects.");
+    assert_snapshot!(home.run_bare(&["search", "walrus counter", "--why-not", "chats/claude-code/other.md"]), @"The project filter excludes the memory. Search with --all-projects.");
     let mut talk = Talk::over(home.bare(&["mcp"]));
     talk.hello(REVISION);
     let mut paths = |source: &str| {

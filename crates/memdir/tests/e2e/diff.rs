@@ -54,7 +54,7 @@ fn the_last_change_or_any_two_versions() {
     assert_snapshot!(home.run(&["diff", "a", "ffffffff"]), @r#"
     -- stderr
     error: version "ffffffff" of memory "a" not found
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     "#);
     assert_snapshot!(home.run(&["diff", "b"]), @r#"

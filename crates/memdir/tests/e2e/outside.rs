@@ -451,7 +451,7 @@ fn an_empty_text_is_refused() {
     }
     let mut talk = Talk::begin(&home, &[], REVISION);
     let refused = talk.call("memory_write", json!({ "path": "b", "content": " \n" }));
-    assert_snapshot!(refused["content"][0]["text"].as_str().unwrap(), @"content: it is empty; pass the text to save, or delete the memory to remove it. Correct the argument and call again.");
+    assert_snapshot!(refused["content"][0]["text"].as_str().unwrap(), @"content: it is empty; pass the text to save, or delete the memory. Correct the argument and call again.");
     assert_eq!((home.text("a.md"), home.files()), ("one\n".into(), vec!["MEMORY.md".into(), "a.md".into()]));
 }
 

@@ -18,7 +18,7 @@ fn an_earlier_version_is_restored_even_of_a_deleted_memory() {
     assert_snapshot!(home.run(&["restore", "a", "ffff"]), @r#"
     -- stderr
     error: version "ffff" of memory "a" not found
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     "#);
 }

@@ -183,7 +183,7 @@ fn every_write_of_the_rest_api_is_answered_with_its_proposal() {
     call(web, rita, "memory_write", json!({ "path": "tests", "content": "Rita's.", "mode": "replace" }));
     let (status, problem) = reviewed.decide(rita, proposal["id"].as_str().unwrap(), json!({ "decision": "accept" }));
     assert_eq!((status, &problem["type"]), (409, &json!("memory_precondition_failed_error")), "{problem}");
-    assert_eq!(problem["detail"], "memory \"tests\" has changed since the change was proposed");
+    assert_eq!(problem["detail"], "memory \"tests\" has been modified since the change was proposed");
     assert_eq!(problem["hint"], "Reject the proposal, or make the change yourself.");
     let shown = reviewed.review(rita, &["show", proposal["id"].as_str().unwrap()]);
     assert!(shown.contains("\ntests has changed since the proposal was made; the proposal cannot be accepted\n"), "{shown}");
@@ -519,7 +519,7 @@ fn a_change_in_flight_while_its_tenant_is_removed_is_refused() {
         asking.join().unwrap()
     });
     assert_eq!((status, &problem["type"]), (403, &json!("permission_error")), "{problem}");
-    assert_eq!(problem["detail"], "the change was not made: the person was removed");
+    assert_eq!(problem["detail"], "the change was not made: the token's owner was removed");
     assert_eq!(rest(&web, &ada, "GET", "/v1/memories", &[], None).0, 401);
 }
 

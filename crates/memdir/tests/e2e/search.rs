@@ -118,8 +118,8 @@ fn filters_and_explanations() {
     let home = notes();
     assert_eq!(home.json(&["search", "user", "--type", "project"])["results"], json!([]));
     assert_eq!(home.json(&["search", "tabs", "--source", "chat"])["results"], json!([]));
-    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "deploy"]), @"Its best line (13) scores 0.09, below the minimum of 0.35. It does not contain: tab. Search with words that the memory contains, or with a lower --min-score.");
-    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "style"]), @"It is among the results, at rank 1.");
+    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "deploy"]), @"The memory's best line (13) scores 0.09, below the minimum of 0.35. The line does not contain: tab. Search with words that the memory contains, or with a lower --min-score.");
+    assert_snapshot!(home.run(&["search", "tabs", "--why-not", "style"]), @"The memory is among the results, at rank 1.");
     assert_snapshot!(home.run(&["search", "tabs", "--type", "nonsense"]), @r#"
     -- stderr
     error: invalid type: "nonsense" is not one of user, feedback, project, reference

@@ -72,8 +72,8 @@ fn changes_of_others_are_only_undone_by_id() {
     home.ok(&["write", "b", "bob's", "--actor", "bob"]);
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
-    error: the newest change is by bob: [ID] (wrote b); use its id to undo it; your newest change is [ID] (wrote a)
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    error: the newest change is by bob: [ID] (wrote b); use its id to undo it, or [ID] to undo your newest change (wrote a)
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     ");
     let bobs = home.last_change();
@@ -117,20 +117,20 @@ fn nothing_to_undo_is_an_error() {
     assert_snapshot!(home.run(&["undo"]), @"
     -- stderr
     error: no changes to undo
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     ");
     assert_snapshot!(home.run(&["redo"]), @"
     -- stderr
     error: no changes to redo
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     ");
     home.ok(&["write", "a", "x"]);
     assert_snapshot!(home.run(&["undo", "zzzzzzzz"]), @r#"
     -- stderr
     error: change "zzzzzzzz" not found
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     "#);
 }

@@ -108,7 +108,7 @@ fn if_version_guards_against_overwriting() {
     assert_snapshot!(home.run(&["write", "a", "mine", "--replace", "--if-version", "zzzz"]), @r#"
     -- stderr
     error: version "zzzz" of memory "a" not found
-    hint: list changes with: memdir history, and the versions of a memory with: memdir history NAME
+    hint: list all changes with `memdir history`, or the versions of a memory with `memdir history NAME`
     -- exit 1
     "#);
 }

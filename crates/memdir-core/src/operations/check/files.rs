@@ -71,7 +71,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     let mut add = |line, rule, what: String| out.push(finding(path, line, rule, what));
     for secret in secrets::scan(text) {
         let sure = if secret.severity == secrets::SecretSeverity::Refuse { "looks like a secret" } else { "may be a secret" };
-        add(Some(secret.line), CheckRule::Secret, format!("{sure} ({}); remove it here and revoke it", secret.rule));
+        add(Some(secret.line), CheckRule::Secret, format!("{sure} ({}); remove and revoke it", secret.rule));
     }
     for (line, marker) in conflict_markers(text) {
         add(
@@ -174,7 +174,7 @@ pub(super) fn between_files(space: &Space<'_>, texts: &[(&Stored, String)], out:
             first.as_str(),
             None,
             CheckRule::NearDuplicate,
-            format!("{percent}% identical to {}; keep one of them", second.name()),
+            format!("{percent}% identical to {}; keep only one", second.name()),
         ));
     }
 }

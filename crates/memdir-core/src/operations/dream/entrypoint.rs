@@ -175,12 +175,12 @@ fn grouped(
         }
     }
     out.extend(others.chunks(MOST_MOVED).map(|lines| {
-        let moved = match lines.len() {
-            1 => "1 line moves".to_owned(),
-            count => format!("{count} lines move"),
+        let (moved, verb) = match lines.len() {
+            1 => ("1 line".to_owned(), "moves"),
+            count => (format!("{count} lines"), "move"),
         };
         let why = format!(
-            "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved} to an overflow page, chosen by use, size and age",
+            "{} is more than {ENTRYPOINT_WARN_PERCENT}% full; {moved}, chosen by use, size and age, {verb} to an overflow page",
             entrypoint.name()
         );
         operation(entrypoint, DreamAction::Move, why, Vec::new(), lines, confidence)

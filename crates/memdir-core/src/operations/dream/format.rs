@@ -11,7 +11,7 @@ pub(super) const FORMAT: &str = "1";
 
 const INTRODUCTION: &str = "\
 > Nothing is changed until you apply this plan. To skip an operation, delete its section, up to the next `##` heading.
-> To change a text, edit it in its block. The diffs are for reading only.
+> To change the text of a memory, edit its `### text of` block. Changes to a `### diff` block are ignored.
 > Apply the plan with: memdir dream --apply FILE. One `memdir undo` reverts all of it.
 ";
 

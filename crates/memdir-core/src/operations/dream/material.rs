@@ -123,7 +123,7 @@ impl Material {
         }
         if over > 0 {
             let limit = human_bytes(DREAM_BYTES);
-            out.notes.push(format!("skipped {over} of {of} files: over the limit of {limit} for all files"));
+            out.notes.push(format!("skipped {over} of {of} files: over the total limit of {limit}"));
         }
         if unreadable > 0 {
             out.notes.push(format!("skipped {unreadable} of {of} files: not valid UTF-8"));

@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
             } else if let Some(path) = line.strip_prefix("### text of ") {
                 let text = self.block(line_number)?;
                 if texts.insert(path.trim(), (line_number, text)).is_some() {
-                    return Err(wrong(line_number, format!("the operation has two texts for {}", path.trim())));
+                    return Err(wrong(line_number, format!("duplicate block \"### text of {}\"", path.trim())));
                 }
             } else if line.trim_end() == "### diff" {
                 self.block(line_number)?;
@@ -132,7 +132,10 @@ impl<'a> Parser<'a> {
             out.changes.push(change.finish(&mut texts)?);
         }
         if let Some((path, (line, _))) = texts.into_iter().min_by_key(|(_, (line, _))| *line) {
-            return Err(wrong(line, format!("the operation has a text for {path} but no `write` or `new` line for it")));
+            return Err(wrong(
+                line,
+                format!("the operation has a block \"### text of {path}\" but no matching \"- write:\" or \"- new:\" line"),
+            ));
         }
         if out.changes.is_empty() {
             return Err(wrong(number, "the operation changes nothing; to skip it, delete its section"));

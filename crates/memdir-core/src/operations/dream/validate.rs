@@ -208,7 +208,7 @@ fn check_place(view: &dyn View, path: &MemoryPath) -> Result<()> {
         FileKind::Memory if !path.is_md() => "it is not a Markdown file",
         FileKind::Memory => return view.check_writable(path),
         FileKind::Log => "it is a log, and a dream plan cannot change logs",
-        FileKind::Archived => "it is under archive/, where a plan changes nothing and creates nothing; use a name outside of archive/",
+        FileKind::Archived => "it is under archive/, where plans cannot change or create files; use a name outside archive/",
         FileKind::Entrypoint | FileKind::Page => "it is the entrypoint or one of its pages, which memdir maintains",
         FileKind::Tests => "it contains memory tests, not a memory",
     };

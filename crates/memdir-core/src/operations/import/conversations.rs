@@ -158,7 +158,7 @@ fn speaker(role: &str) -> Option<&'static str> {
 fn claude_memories(value: &Value) -> Vec<Incoming> {
     let compose = |title: &str, text: &str| {
         let fields =
-            [("name", title), ("description", "What Claude remembered when the data was exported"), ("type", "user"), ("source", "claude")];
+            [("name", title), ("description", "Claude's memory at the time of the data export"), ("type", "user"), ("source", "claude")];
         memory::compose(&fields, &format!("{}\n", text.trim()))
     };
     let own = value["conversations_memory"]

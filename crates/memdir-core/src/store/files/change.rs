@@ -188,7 +188,7 @@ impl<'a> Locked<'a> {
             let spot = self.store.spot(&edit.path)?;
             self.store.mounts[spot.mount].check_writable(&spot.rel)?;
             if !self.mounts.contains(&spot.mount) {
-                let why = "internal error: its mount is not locked for this change";
+                let why = "internal error: the mount of this memory is not locked for this change";
                 return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
             let size = edit.bytes.as_ref().map_or(0, Vec::len);

@@ -85,7 +85,7 @@ impl Root {
     fn replaced_by_link(&self) -> Error {
         let link = self.path.ancestors().filter(|part| part.is_symlink()).last().unwrap_or(&self.path);
         let why = if self.links.fixed {
-            "links are not followed in a repository's memories; replace it with a directory"
+            "links are not followed in a repository's memories; replace the link with a directory"
         } else {
             "the path was a directory when memdir opened it; to use the link target, restart memdir"
         };

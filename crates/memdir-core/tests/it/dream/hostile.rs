@@ -82,9 +82,9 @@ fn hostile_plans_are_refused_and_change_nothing() {
     secret in a name: plan: operation 1 (move a to [secret: aws-access-key]): name looks like a secret (aws-access-key); use another name; nothing was changed
     twice: plan: operation 2 (archive a): a.md is also changed in operation 1; nothing was changed
     wrong shape: plan: operation 1 (create no memory): expected one or more `new` lines, and a `page` line for each entrypoint line that they replace; nothing was changed
-    bad version: plan: line 8: expected a version of 32 hexadecimal digits, found "123"
+    bad version: plan: line 8: expected a 32-digit hexadecimal version, found "123"
     no text: plan: line 8: the block "### text of a.md" is missing
-    stray text: plan: line 10: the operation has a text for b.md but no `write` or `new` line for it
+    stray text: plan: line 10: the operation has a block "### text of b.md" but no matching "- write:" or "- new:" line
     unknown action: plan: line 6: "delete" is not one of create, update, merge, move, archive
     unknown field: plan: line 8: unknown field "remove"
     open block: plan: line 12: the code block is not closed; expected the line "````"

@@ -47,7 +47,7 @@ fn a_file_that_changed_since_is_left_and_named() {
     let undone = open(top.path()).undo(&UndoTarget::Mine).unwrap();
     assert_eq!(
         undone.notes,
-        ["skipped 3 memories that have changed since: a, archive/a, archive/b"],
+        ["skipped 3 memories modified after the plan was applied: a, archive/a, archive/b"],
         "the archived copy of a memory that exists again stays, too"
     );
     let files = bytes(top.path());

@@ -63,7 +63,7 @@ impl Journal {
     pub(crate) fn forget(&mut self, phrase: &Phrase, derived_names: bool) -> Result<usize> {
         self.ready_to_write()?;
         if self.unfinished()?.is_some() {
-            return Err(Error::unavailable(format!("the journal in {:?}", self.dir), "its last change is incomplete"));
+            return Err(Error::unavailable(format!("the last change in the journal in {:?}", self.dir), "it is incomplete"));
         }
         // Damaged bytes are set aside, where they are forgotten as a whole.
         self.repair()?;
