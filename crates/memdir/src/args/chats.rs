@@ -63,9 +63,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable importing conversations, overall or for one host or project
+    /// Enable importing conversations, globally or for one host or project
     On(ChatsSwitch),
-    /// Disable importing conversations, overall or for one host or project
+    /// Disable importing conversations, globally or for one host or project
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),

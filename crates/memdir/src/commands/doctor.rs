@@ -269,7 +269,9 @@ impl Checkup<'_> {
         let seen = match (&state.off_by, &state.suspended_by, shared) {
             (Some(switch), ..) if switch == hosts::OFF_BY_DEFAULT => Ok("off by default".to_owned()),
             (Some(switch), ..) => Ok(format!("off: {switch}")),
-            (None, Some(variable), Some(dir)) => Ok(format!("shares {} with memdir; {variable} turns both off", dir.display())),
+            (None, Some(variable), Some(dir)) => {
+                Ok(format!("shares {} with memdir; both are off in this session: {variable}", dir.display()))
+            }
             (None, None, Some(dir)) => Ok(format!("shares {} with memdir", dir.display())),
             (None, Some(variable), None) => Ok(format!("off in this session: {variable}")),
             (None, None, None) if is_kept => {

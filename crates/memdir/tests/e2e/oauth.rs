@@ -124,7 +124,7 @@ fn every_other_token_is_refused_with_the_reason() {
     for (sub, why) in [
         (
             json!("../bob"),
-            "\"../bob\" cannot be used as a name here; ask the operator of this server to choose another claim for oauth.person_claim",
+            "\"../bob\" is not a valid name for a person; ask the operator of this server to choose another claim for oauth.person_claim",
         ),
         (json!(null), "the token does not name a person: the claim \"sub\" is missing, not a string, empty, or has spaces around it"),
         (json!("bob\n"), "the token does not name a person: the claim \"sub\" is missing, not a string, empty, or has spaces around it"),
