@@ -310,7 +310,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminProject {
-    /// Add a project to a group, or move it there
+    /// Add a project to a group, or move an existing project to it
     #[command(after_help = "\
 Examples:
   memdir admin project add shop --group backend --tenant acme")]

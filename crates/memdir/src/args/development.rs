@@ -215,11 +215,11 @@ pub(crate) enum ChangeKind {
     Rename,
     /// Delete a memory that the process created
     Delete,
-    /// Move a memory that the process created to another mount
+    /// Move one of the process's memories to another mount
     Move,
-    /// Move a memory that the process created to another mount, then undo the move
+    /// Move one of the process's memories to another mount, then undo the move
     Undo,
-    /// Move a memory that the process created to another mount, undo the move, then redo it
+    /// Move one of the process's memories to another mount, undo the move, then redo it
     Redo,
     /// Overwrite the file of a memory that the process created, like an external editor
     Editor,

@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Show which memory directories are used here, and why
+/// Show which memory directories are in use, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -41,7 +41,7 @@ pub(crate) struct Search {
     /// Rank older daily logs lower: their score halves every 30 days
     #[arg(long)]
     pub(crate) decay: bool,
-    /// File of queries to run, one JSON object with `id` and `query` per line (`-` for standard input)
+    /// File with the queries to run: one JSON object with `id` and `query` per line (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "why_not"])]
     pub(crate) batch: Option<PathBuf>,
     /// Show how each score is computed

@@ -78,7 +78,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     var("NO_COLOR, CLICOLOR_FORCE, TERM", "whether terminal output is colored", "if the terminal supports colors"),
     var(
         "CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, COPILOT_HOME, OPENCODE_DB, OPENCLAW_STATE_DIR, XDG_DATA_HOME, XDG_CONFIG_HOME",
-        "where the hosts keep their settings and conversations",
+        "directories of the hosts' settings and conversations",
         "each host's own default",
     ),
 ];
@@ -265,7 +265,7 @@ pub(crate) const KEYS: &[Key] = &[
         "chats.projects_off",
         "list of paths",
         "none",
-        "Directories whose conversations, and those of their subdirectories, are not imported.",
+        "Directories whose conversations are not imported, including those of their subdirectories.",
     ),
     key(
         "chats.folders",

@@ -54,7 +54,7 @@ fn help_lists_every_command_and_exit_status() {
       adopt        Use other programs' memories without copying them
 
     Maintenance:
-      where        Show which memory directories are used here, and why
+      where        Show which memory directories are in use, and why
       status       Show the memory directories, the number of memories in each, and the last change
       projects     List, merge and rename projects, or use another project's memory
       config       Show the settings with their origins, or change them

@@ -63,7 +63,7 @@ fn a_token_with_the_scope_to_read_gets_read_only_memories() {
     let tools: Vec<Value> = listed.message()["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(tools, ["memory_read", "memory_search", "memory_get", "memory_stats"]);
     let writers = Web::start_bare(&home, &["--tools", "memory_write"]);
-    let why = "this token permits only reading, and this server has no tools that only read";
+    let why = "this token is read-only, and this server serves no read-only tools";
     let reply = ask(&writers, &reader, &[], "memory_write", json!({ "path": "x", "content": "x" }));
     assert_eq!((reply.status, reply.body.as_str()), (403, why));
 }
