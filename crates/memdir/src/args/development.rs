@@ -132,7 +132,7 @@ pub(crate) struct BenchDream {
     pub(crate) files: u32,
 }
 
-/// Measure how well recall and rules find the facts that generated conversations need
+/// Measure how well recall and rules find the facts needed in generated conversations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Plants facts and rules as memories, generates conversations that need some of
@@ -221,7 +221,7 @@ pub(crate) enum ChangeKind {
     Undo,
     /// Move one of the process's memories to another mount, undo the move, then redo it
     Redo,
-    /// Overwrite the file of a memory that the process created, like an external editor
+    /// Overwrite the file of a memory that the process created, as an external editor would
     Editor,
 }
 

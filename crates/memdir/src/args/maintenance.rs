@@ -185,9 +185,9 @@ Examples:
   memdir dream
   memdir dream --apply latest
   memdir dream --status
-  memdir dream --logs                    plan only how to turn past days' logs into memories
+  memdir dream --logs                    plan only the conversion of past days' logs
   memdir dream --with claude             show the command that would run, and the prompt size
-  memdir dream --with claude --yes       let its model propose operations, as a plan
+  memdir dream --with claude --yes       let Claude Code's model propose a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
 #[command(group(clap::ArgGroup::new("dream_action")))]
 pub(crate) struct Dream {
@@ -197,7 +197,7 @@ pub(crate) struct Dream {
     /// With --apply: maximum percentage of memories and bytes that a plan may change; small plans have no limit [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
-    /// Plan only how to turn past days' logs into memories
+    /// Plan only the conversion of past days' logs into memories
     #[arg(long, conflicts_with = "dream_action")]
     pub(crate) logs: bool,
     /// Show the saved plans, which of them were applied, and when the next automatic plan is due

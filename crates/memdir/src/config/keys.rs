@@ -57,7 +57,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     var("MEMDIR_DREAM", "set by `memdir dream --with` for the program that it starts; turns memdir's hooks off in that program", "none"),
     var("MEMDIR_TEAM_TOKEN", "team server token for `memdir export` and `memdir review`; `--token-file` overrides it", "none"),
     var("MEMDIR_TOKEN", "bearer token that clients of `memdir mcp --http` must send; `--token-file` overrides it", "none"),
-    var("SSL_CERT_FILE", "PEM file with the certificate authorities to trust for a team server", "the public authorities"),
+    var("SSL_CERT_FILE", "PEM file with the certificate authorities to trust for a team server", "public authorities"),
     var("DATABASE_URL", "PostgreSQL database URL for `memdir serve` and `memdir admin`; `--database` overrides it", "none"),
     var(
         "MEMDIR_EXTRA_GUIDELINES, CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES",
@@ -261,12 +261,7 @@ pub(crate) const KEYS: &[Key] = &[
         "none",
         "Hosts whose conversations are not imported: `claude-code`, `codex`, `gemini`, `opencode`, `openclaw`, `cursor`, `copilot-cli` or `folder` (conversations in `chats.folders`).",
     ),
-    key(
-        "chats.projects_off",
-        "list of paths",
-        "none",
-        "Directories whose conversations are not imported, including those of their subdirectories.",
-    ),
+    key("chats.projects_off", "list of paths", "none", "Directories whose conversations are not imported; applies to subdirectories too."),
     key(
         "chats.folders",
         "list of paths",
