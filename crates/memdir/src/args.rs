@@ -50,13 +50,13 @@ pub(crate) struct Global {
     /// Project id [env: MEMDIR_PROJECT] [default: from the current directory]
     #[arg(long, global = true, value_name = "ID", conflicts_with = "dir")]
     pub(crate) project: Option<String>,
-    /// Also use this agent's memory, under agent/NAME, unless --dir is used [env: MEMDIR_AGENT]
+    /// Also use this agent's memory, as agent/NAME (no effect with --dir) [env: MEMDIR_AGENT]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Scope of the memory of --agent: user (all projects), project (shared in the repository) or local (this project, on this machine)
+    /// Scope of the agent's memory: user (all projects), project (shared in the repository) or local (this project, on this machine)
     #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
     pub(crate) agent_scope: AgentScope,
-    /// Access only memories under these name prefixes, such as team or notes, separated by commas
+    /// Access only memories under these prefixes, separated by commas, such as team,notes
     #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }

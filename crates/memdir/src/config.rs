@@ -354,7 +354,7 @@ pub(crate) fn path_from(what: &'static str, path: &Path, cwd: &Path) -> Result<P
     let Some(text) = path.to_str() else { return Ok(cwd.join(path)) };
     expand::expand(text, &variable, user_home().as_deref(), cwd).map_err(|why| Failure::Settings {
         message: format!("{what}: {why}"),
-        hint: format!("use another path for {what}; ~/ at the beginning and ${{VAR}} are expanded"),
+        hint: format!("use another path for {what}; a leading ~/ and ${{VAR}} are expanded"),
     })
 }
 

@@ -152,7 +152,7 @@ Some hosts have their own memory, which instructs the agent in addition to memdi
 | `both` | keeps it. The session text says that the agent saves to memdir |
 
 `replace` and `share` first import the memories that the host no longer reads, as one change in each project, which
-`memdir undo` takes back there. Memories of projects that cannot be found are listed. Without the option you are asked; without a
+`memdir undo` undoes in that project. Memories of projects that cannot be found are listed. Without the option you are asked; without a
 terminal it is left unchanged, and `memdir doctor` reports it. `memdir uninstall` restores the setting.
 
 `CLAUDE_CODE_DISABLE_AUTO_MEMORY` is Claude Code's switch for its own memory. In a project that shares its memory it also turns

@@ -204,9 +204,9 @@ pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[Stri
         places.dedup();
         let fix = match places.len() {
             1 => "remove all but one of memdir's session-start hooks from the file".to_owned(),
-            _ => format!("remove all but one, for example with: memdir uninstall {} --scope project", host.name),
+            _ => format!("remove all but one of these hooks, for example with: memdir uninstall {} --scope project", host.name),
         };
-        DoctorFinding::bad("memory section", format!("added {times} times to each session, by {}", places.join(" and ")), fix)
+        DoctorFinding::bad("memory section", format!("added {times} times to each session, by hooks in {}", places.join(" and ")), fix)
     })
 }
 
@@ -347,7 +347,7 @@ fn check_server(installation: &Installation<'_>, program: &str, args: &[String],
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
             let tools = if server.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", server.tools) };
-            let other = if server.version == own { String::new() } else { format!("; this program is memdir {own}") };
+            let other = if server.version == own { String::new() } else { format!("; you are running memdir {own}") };
             DoctorFinding::ok(what, format!("memdir {} serves {tools} (response time {} ms){other}", server.version, server.millis))
         }
         Err(error) => DoctorFinding::bad(what, error, format!("check that the program runs, or run: {}", installation.install_command())),
@@ -424,7 +424,7 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 
 /// The finding that memory is off, by which switch.
 pub(crate) fn memory_is_off(switch: &OffSwitch) -> DoctorFinding {
-    let fix = format!("{}; until then, tools fail, hooks print nothing, and `memdir doctor` checks neither", switch.hint());
+    let fix = format!("{}; until then, tools fail, hooks print nothing, and `memdir doctor` does not check them", switch.hint());
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
 }
 

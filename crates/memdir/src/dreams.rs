@@ -35,7 +35,7 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
         && minutes_since(at) < setting.minutes
     {
         let minutes = counted(setting.minutes, "minute");
-        return Err(format!("the last attempt to make a plan was {}; attempts are at least {minutes} apart", time::relative(now, at)));
+        return Err(format!("the last attempt to make a plan was {}; at least {minutes} must pass", time::relative(now, at)));
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ mod tests {
             (
                 on.clone(),
                 DreamState { last_look: at("2026-03-02T11:55:00Z"), ..state.clone() },
-                "the last attempt to make a plan was 5 minutes ago; attempts are at least 10 minutes apart",
+                "the last attempt to make a plan was 5 minutes ago; at least 10 minutes must pass",
             ),
         ];
         for (setting, state, why) in cases {

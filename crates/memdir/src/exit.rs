@@ -118,7 +118,7 @@ impl Failure {
                 let parts = std::iter::once(hint.as_str()).chain(imported.iter().map(String::as_str)).filter(|part| !part.is_empty());
                 (code, message, parts.collect::<Vec<_>>().join("; "))
             }
-            Failure::Off { switch } => ("off", format!("memory is off: {switch}"), switch.hint().to_owned()),
+            Failure::Off { switch } => ("off", format!("memory is off: {switch}"), switch.hint()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),
             Failure::File { doing, path, source } if source.kind() == io::ErrorKind::WouldBlock => {
                 let is_lock = *doing == "lock";

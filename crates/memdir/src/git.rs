@@ -43,7 +43,7 @@ impl Git {
         let message = format!("--diff {range}: {}", reason(&out.stderr));
         let dir = quote_posix(&self.checkout.display().to_string());
         if self.output(&["rev-parse", "--git-dir"]).is_none() {
-            return Failure::Settings { message, hint: format!("make git work in this repository; test it with: git -C {dir} status") };
+            return Failure::Settings { message, hint: format!("git cannot read this repository; see why with: git -C {dir} status") };
         }
         if self.output(&["rev-parse", "--revs-only", "--end-of-options", range, "--"]).is_none() {
             let hint = "use commits that exist in this clone, for example: memdir check --diff origin/main..HEAD".into();

@@ -17,15 +17,16 @@ pub(crate) enum OffSwitch {
 
 impl OffSwitch {
     /// How to turn memory on. Agents get it as the result of a tool, so it names no command.
-    pub(crate) fn hint(&self) -> &'static str {
-        match self {
-            OffSwitch::Variable(_) => "to turn memory on, unset that variable",
+    pub(crate) fn hint(&self) -> String {
+        let hint = match self {
+            OffSwitch::Variable(set) => return format!("unset {} to turn memory on", set.split('=').next().unwrap_or(set)),
             OffSwitch::Settings { .. } => "to turn memory on, set `enabled = true` in that file",
             OffSwitch::Project { .. } => "to turn memory on in that project, set `enabled = true` in its [[projects]] table",
             OffSwitch::Repository { .. } => {
                 "to turn memory on for everyone in this repository, remove that setting; for yourself only, set MEMDIR_DISABLE=0"
             }
-        }
+        };
+        hint.to_owned()
     }
 
     /// The same switch with another name for the user's settings file.

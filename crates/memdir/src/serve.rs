@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
     served.map_err(|error| match error {
         // A dialect has one memory for all callers, and cannot be served with their tokens.
         ServeError::Unsafe(message) if foreign_dialect(&args.dialect).is_some() => {
-            Failure::Settings { message, hint: "save a token to a file for --token-file, or set MEMDIR_TOKEN".into() }
+            Failure::Settings { message, hint: "pass --token-file FILE, or set MEMDIR_TOKEN".into() }
         }
         error => to_failure(error),
     })
@@ -120,14 +120,15 @@ fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_tok
     }
     let refuse = |message: String, hint: &str| Err(Failure::Usage { message, hint: hint.into() });
     if let Some(dialect) = foreign_dialect(&args.dialect) {
-        let hint = "serve the dialect without --http, or set MEMDIR_HOME to a directory whose config.toml has neither tokens nor [oauth]";
+        let hint =
+            "serve the dialect without --http, or set MEMDIR_HOME to a directory whose config.toml has neither [[tokens]] nor [oauth]";
         return refuse(callers::no_callers(dialect), hint);
     }
     let flags = [("--dir", global.dir.is_some()), ("--project", global.project.is_some()), ("--agent", global.agent.is_some())];
     if let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given && !has_owner_token) {
         return refuse(
             format!("{flag} has no effect with tokens: each token selects its own memory"),
-            "omit it, or add --token-file FILE for a token that selects this memory",
+            "omit the option, or add --token-file FILE with a token for this memory",
         );
     }
     Ok(())

@@ -57,7 +57,7 @@ pub(crate) fn reply_reason(is_page: bool, body: &str) -> String {
     }
     let line = body.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = text::ellipsis(&line, REASON_CHARS);
-    if is_page { format!("the answer is a web page and not one of memdir: {shown}") } else { shown.into_owned() }
+    if is_page { format!("the response is a web page and does not come from memdir: {shown}") } else { shown.into_owned() }
 }
 
 /// Whether an answer is a web page, by its media type.
@@ -195,7 +195,7 @@ impl TeamClient {
             Ok(reply) => match server_version(&reply.body).filter(|_| reply.status == 200) {
                 Some(version) => TeamAccess::Accepted(version),
                 None => {
-                    let why = format!("{} does not answer like a memdir server: HTTP status {}", self.base, reply.status);
+                    let why = format!("{} does not respond like a memdir server: HTTP status {}", self.base, reply.status);
                     TeamAccess::Unexpected(why)
                 }
             },
@@ -326,7 +326,7 @@ impl fmt::Display for TeamFailure {
             | TeamFailure::Forbidden(why) => write!(f, "the server refused the request: {why}"),
             TeamFailure::NotText => f.write_str(NOT_UTF8),
             TeamFailure::Unreachable(why) | TeamFailure::Unavailable(why) => write!(f, "the server is not available: {why}"),
-            TeamFailure::Unexpected(why) => write!(f, "the server sent an unexpected answer: {why}"),
+            TeamFailure::Unexpected(why) => write!(f, "the server sent an unexpected response: {why}"),
             TeamFailure::Untrusted(why) => write!(f, "cannot connect to the server securely: {why}"),
         }
     }

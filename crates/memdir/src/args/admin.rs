@@ -102,10 +102,10 @@ Examples:
         #[command(flatten)]
         tenant: TenantArgs,
     },
-    /// Turn review of changes by writers and agents on or off
+    /// Manage the review of changes made by writers and agents
     #[command(after_help = "\
-While review is on, reviewers and admins of the group still change its memories directly, except
-with an agent's token. Open proposals remain after review is turned off, and can still be
+While review is on, reviewers and admins of the group can still change its memories directly,
+except with an agent's token. Open proposals remain after review is turned off, and can still be
 accepted or rejected.
 
 Examples:
@@ -120,8 +120,8 @@ Examples:
     },
     /// Show a tenant's quotas and usage, or set the quotas
     #[command(after_help = "\
-Without options, shows the quotas and the current usage. A tenant over its quota keeps what it
-has, but cannot grow.
+Without options, shows the quotas and the current usage. A tenant over its quota keeps its
+memories, but cannot grow.
 
 Examples:
   memdir admin quota --tenant acme
@@ -195,9 +195,9 @@ Examples:
     },
     /// Rebuild a tenant's search indexes on this machine
     #[command(after_help = "\
-Each replica has its own indexes below its cache directory: run this on each
-machine, as the user of the replica. Replicas can keep running. Indexes of
-namespaces that no longer exist are removed, in all tenants.
+Each replica has its own indexes below its cache directory: run this command on
+each machine, as the user that runs the replica. Replicas can keep running.
+Indexes of namespaces that no longer exist are removed, in all tenants.
 
 Examples:
   memdir admin reindex --tenant acme
@@ -243,7 +243,7 @@ Examples:
     Remove {
         /// Name of the tenant
         tenant: String,
-        /// Also permanently remove the tenant's memories and their history; required if there are any
+        /// Also permanently remove the tenant's memories and their history; required if the tenant has any
         #[arg(long)]
         with_memories: bool,
     },
@@ -302,7 +302,7 @@ Examples:
     Remove {
         /// Name of the group
         group: String,
-        /// People to remove from the group; without any, the group itself is removed
+        /// People to remove from the group [default: remove the group itself]
         #[arg(value_name = "PERSON")]
         people: Vec<String>,
     },
@@ -310,7 +310,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminProject {
-    /// Add a project to a group, or move it there
+    /// Add a project to a group, or move an existing project to it
     #[command(after_help = "\
 Examples:
   memdir admin project add shop --group backend --tenant acme")]

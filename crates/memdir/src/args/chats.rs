@@ -63,9 +63,9 @@ pub(crate) struct ChatFilter {
 pub(crate) enum ChatsWhat {
     Show(ChatsShow),
     Sync(ChatsSync),
-    /// Enable importing conversations, overall or for one host or project
+    /// Enable importing conversations, globally or for one host or project
     On(ChatsSwitch),
-    /// Disable importing conversations, overall or for one host or project
+    /// Disable importing conversations, globally or for one host or project
     Off(ChatsSwitch),
     Forget(ChatsForget),
     Export(ChatsExport),
@@ -128,7 +128,7 @@ pub(crate) struct ChatsForget {
     /// Forget conversations in this directory tree, or in the project with this id
     #[arg(long, value_name = "DIR|ID", alias = "project-dir", conflicts_with = "session")]
     pub(crate) project: Option<String>,
-    /// Forget messages from before WHEN: a date such as 2026-01-31, or a period such as 90d (90 days ago)
+    /// Forget messages sent before WHEN: a date such as 2026-01-31, or a period such as 90d (90 days ago)
     #[arg(long, value_name = "WHEN", conflicts_with = "session")]
     pub(crate) before: Option<String>,
 }

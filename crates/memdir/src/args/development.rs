@@ -38,8 +38,8 @@ pub(crate) enum BenchWhat {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 With --dir, files are created in that directory and kept; it must be empty. If
-the mix has moves, undos or redos, there are three mounts, and every fourth
-process is a caller that sees only one of them.
+the mix has moves, undos or redos, the run uses three mounts, and every fourth
+process is a caller with access to only one of them.
 
 Examples:
   memdir bench torture
@@ -48,7 +48,7 @@ pub(crate) struct Torture {
     /// Number of concurrent processes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub(crate) processes: u32,
-    /// Number of changes per process; repeated until --kill is reached
+    /// Minimum number of changes per process; more are made until --kill is reached
     #[arg(long, value_name = "M", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(crate) changes: u64,
     /// Number of times to kill (SIGKILL) and restart a process at a random moment
@@ -115,7 +115,7 @@ pub(crate) struct BenchRecall {
     pub(crate) messages: u32,
 }
 
-/// Benchmark `memdir dream` plans for generated memories
+/// Benchmark `memdir dream` planning on generated memories
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Imports generated memories into a temporary directory, or into --dir, which
@@ -132,7 +132,7 @@ pub(crate) struct BenchDream {
     pub(crate) files: u32,
 }
 
-/// Measure how well recall and rules find the planted facts that generated conversations need
+/// Measure how well recall and rules find the facts needed in generated conversations
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Plants facts and rules as memories, generates conversations that need some of
@@ -209,19 +209,19 @@ pub(crate) enum ChangeKind {
     Save,
     /// Append a line to a memory shared by all processes
     Append,
-    /// Edit a line of another shared memory, or of a memory that the process created
+    /// Edit a line in a second memory shared by all processes, or in a memory that the process created
     Edit,
     /// Rename a memory that the process created
     Rename,
     /// Delete a memory that the process created
     Delete,
-    /// Move a memory that the process created to another mount
+    /// Move one of the process's memories to another mount
     Move,
-    /// Move a memory that the process created to another mount, then undo the move
+    /// Move one of the process's memories to another mount, then undo the move
     Undo,
-    /// Move a memory that the process created to another mount, undo the move, then redo it
+    /// Move one of the process's memories to another mount, undo the move, then redo it
     Redo,
-    /// Overwrite the file of a memory that the process created, like an external editor
+    /// Overwrite the file of a memory that the process created, as an external editor would
     Editor,
 }
 

@@ -21,8 +21,8 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
 /// What `-` means, in every command.
 pub(crate) const STDIN: &str = "\
 Standard input:
-  A text given as `-` is read from standard input, and so is a file where the help of the command
-  says so, at most once per command. The final newline of a text is removed, except for TEXT in
+  Use `-` to read a text from standard input, or a file where the help of the command says so. It
+  can be used once per command. The final newline of a text is removed, except for TEXT in
   `memdir write`; files are read unchanged.";
 
 /// The last lines of `memdir --help`.

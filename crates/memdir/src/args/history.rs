@@ -51,7 +51,7 @@ pub(crate) struct Diff {
     pub(crate) to: Option<String>,
 }
 
-/// Restore an earlier version of a memory, even if it was deleted
+/// Restore a deleted memory, or an earlier version of a memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -71,7 +71,7 @@ The words match in upper and lower case, in every Unicode form, across line
 breaks, and in names with hyphens. Everything that will be removed is listed
 before you are asked to confirm. Afterwards every file is read again, to verify
 that the words are gone. This cannot be undone. With --dir, only that directory
-and what memdir keeps about it are covered.
+and memdir's records of it are covered.
 
 Examples:
   memdir forget 'maple street 12'

@@ -39,7 +39,7 @@ pub(crate) struct Install {
     /// What to do with the host's own memory [default: ask; with --yes or without a terminal, leave it unchanged]
     #[arg(long, value_enum, value_name = "CHOICE")]
     pub(crate) auto_memory: Option<MemoryChoice>,
-    /// Connect HOST to this team server and leave the local memdir server as it is; --project selects a project on the team server; without a token option, sign in from the host
+    /// Connect HOST to this team server, and install nothing else; --project selects a project on the server, and without a token option you sign in from the host
     #[arg(long, value_name = "URL", requires = "hosts", conflicts_with_all = ["chats", "no_hooks", "auto_memory"])]
     pub(crate) server: Option<String>,
     /// File with the team server token (`-` for standard input); the token is copied into the host's settings
@@ -66,7 +66,7 @@ pub(crate) struct Uninstall {
     /// Print the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Remove only the installation for all projects, or for this project [default: both]
+    /// Remove only the installation for all projects, or only the one for this project [default: both]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<Scope>,
     /// Remove only the connection to a team server
@@ -109,7 +109,7 @@ pub(crate) struct Adopt {
     /// Stop using these memories but keep their files
     #[arg(long, requires = "names", conflicts_with = "read_write")]
     pub(crate) undo: bool,
-    /// Make Claude Code use memdir's directory as its own memory
+    /// Make Claude Code keep its auto memory in memdir's directory
     #[arg(long, conflicts_with_all = ["names", "read_write"])]
     pub(crate) as_auto_memory: bool,
     /// Copy the memories available in this project to the directory from which Codex imports memories

@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Show which memory directories are used here, and why
+/// Show which memory directories are in use, and why
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,7 +14,7 @@ pub(crate) struct Where {}
 /// Show the memory directories, the number of memories in each, and the last change
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The same as `memdir` without a command.
+`memdir` without a command does the same.
 
 Examples:
   memdir status
@@ -150,7 +150,7 @@ Examples:
   memdir check --diff origin/main..HEAD
   memdir check --diff origin/main..HEAD --format markdown > comment.md")]
 pub(crate) struct Check {
-    /// Add missing lines to the entrypoint (MEMORY.md), and remove lines that memdir wrote for files that do not exist
+    /// Add missing lines to the entrypoint (MEMORY.md), and remove memdir's lines for files that no longer exist
     #[arg(long)]
     pub(crate) fix: bool,
     /// Treat suggestions as errors; with --diff, fail if a memory may be outdated
@@ -178,16 +178,16 @@ pub(crate) enum CheckFormat {
 #[command(after_help = "\
 Without options, looks for duplicates, contradictions, outdated facts, relative
 dates, overlong and empty memories, a full entrypoint (MEMORY.md) and facts in
-daily logs, and keeps the proposals as one Markdown file. Nothing is changed before that
-file is applied. No language model is used.
+daily logs, and saves the proposals as a plan, in one Markdown file. Nothing is
+changed until you apply the plan. No language model is used.
 
 Examples:
   memdir dream
   memdir dream --apply latest
   memdir dream --status
-  memdir dream --logs                    plan only how to turn past days' logs into memories
+  memdir dream --logs                    plan only the conversion of past days' logs
   memdir dream --with claude             show the command that would run, and the prompt size
-  memdir dream --with claude --yes       let its model propose operations, as a plan
+  memdir dream --with claude --yes       let Claude Code's model propose a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
 #[command(group(clap::ArgGroup::new("dream_action")))]
 pub(crate) struct Dream {
@@ -197,7 +197,7 @@ pub(crate) struct Dream {
     /// With --apply: maximum percentage of memories and bytes that a plan may change; small plans have no limit [default: 25]
     #[arg(long, value_name = "PERCENT", requires = "apply", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) limit: Option<u64>,
-    /// Plan only how to turn past days' logs into memories
+    /// Plan only the conversion of past days' logs into memories
     #[arg(long, conflicts_with = "dream_action")]
     pub(crate) logs: bool,
     /// Show the saved plans, which of them were applied, and when the next automatic plan is due
@@ -215,7 +215,7 @@ pub(crate) struct Dream {
     /// Let this agent program's model propose operations; without --yes, only show the command and the prompt size
     #[arg(long, value_name = "HOST", group = "dream_action")]
     pub(crate) with: Option<DreamHost>,
-    /// With --with: start the program
+    /// With --with: run the agent program
     #[arg(long, requires = "with")]
     pub(crate) yes: bool,
     /// Turn automatic plans at the end of sessions on or off
@@ -271,7 +271,7 @@ Examples:
   memdir entrypoint
   memdir entrypoint --repair")]
 pub(crate) struct Entrypoint {
-    /// Add missing lines, and remove lines that memdir wrote for files that do not exist
+    /// Add missing lines, and remove memdir's lines for files that no longer exist
     #[arg(long)]
     pub(crate) repair: bool,
 }
@@ -279,7 +279,7 @@ pub(crate) struct Entrypoint {
 /// Update the search index
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Every search updates the index itself; this command shows the progress.
+Every search first updates the index; this command shows the progress.
 
 Examples:
   memdir index

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Create, replace or append to a memory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A rule with the strength ask or deny holds until you accept it with `memdir rules accept NAME`.
+A rule with the strength ask or deny acts like hold until you accept it with `memdir rules accept NAME`.
 
 Examples:
   memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project
@@ -30,7 +30,7 @@ pub(crate) struct Write {
     /// Append the text; create the memory if it does not exist
     #[arg(long)]
     pub(crate) append: bool,
-    /// Fail unless the memory's version equals VERSION or begins with it; TEXT then replaces the memory's text unless --append is given
+    /// Fail unless the memory's version equals VERSION or begins with it; implies --replace unless --append is given
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
     /// Title in the frontmatter and the entrypoint (MEMORY.md)
@@ -42,22 +42,22 @@ pub(crate) struct Write {
     /// Type of the memory: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Search phrase (cue) that should find the memory; replaces existing cues ('' removes them); may be repeated
+    /// Search phrase (cue) that should find the memory; may be repeated, and replaces all existing cues ('' removes them)
     #[arg(long = "cue", value_name = "TEXT")]
     pub(crate) cues: Vec<String>,
-    /// Make the memory a rule for agents' commands that match GLOB; replaces existing conditions; may be repeated
+    /// Make the memory a rule for agents' commands that match GLOB; may be repeated, and replaces existing conditions
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_command: Vec<String>,
-    /// Make the memory a rule for agents' actions on files that match GLOB; replaces existing conditions; may be repeated
+    /// Make the memory a rule for agents' actions on files that match GLOB; may be repeated, and replaces existing conditions
     #[arg(long, value_name = "GLOB", group = "when")]
     pub(crate) when_path: Vec<String>,
-    /// What the rule does to a matching action: tell (run it and show the rule), hold (stop the first one and show the rule), ask (let you decide) or deny [default: hold for commands, otherwise tell]
+    /// What the rule does to a matching action: tell (run it and show the rule), hold (stop the first one in a conversation and show the rule), ask (let you decide) or deny [default: hold for commands, otherwise tell]
     #[arg(long, value_name = "STRENGTH", requires = "when")]
     pub(crate) strength: Option<String>,
     /// Recall the memory for every message, before others, as far as the budget allows
     #[arg(long)]
     pub(crate) pinned: bool,
-    /// Skip this secret detection rule; may be repeated; for use by people, not agents
+    /// Skip this secret detection rule (for people, not agents); may be repeated
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Read {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The age of a memory is counted from the date in its frontmatter (`last_verified`, `modified` or
-`created`), or else from the time of its file.
+`created`), or else from the modification time of its file.
 
 Examples:
   memdir list
@@ -121,8 +121,8 @@ pub(crate) struct List {
 #[command(after_help = "\
 Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
 returns at once needs its option to wait, such as `code --wait`. If the memory is changed in the
-meantime, or your text cannot be saved, the text is kept in a file, and the error message has the
-command to continue with.
+meantime, or your text cannot be saved, the text is kept in a file, and the error message shows
+the command to continue with.
 
 Examples:
   memdir edit notes/deploy
@@ -156,7 +156,7 @@ pub(crate) struct Edit {
     /// Fail unless the memory's version equals VERSION or begins with it
     #[arg(long, value_name = "VERSION")]
     pub(crate) if_version: Option<String>,
-    /// Skip this secret detection rule; may be repeated; for use by people, not agents
+    /// Skip this secret detection rule (for people, not agents); may be repeated
     #[arg(long, value_name = "RULE", hide_short_help = true)]
     pub(crate) allow_secret: Vec<String>,
 }
@@ -222,7 +222,7 @@ Examples:
   memdir get notes/deploy.md --lines 42-56
   memdir get notes/deploy.md:42-56")]
 pub(crate) struct Get {
-    /// Path of the memory, with or without lines, as printed by `memdir search`
+    /// Path of the memory, with or without a line range, as printed by `memdir search`
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
     /// Lines to print, such as 42-56, 42- or 42 [default: those in PATH, otherwise all]
@@ -388,7 +388,7 @@ pub(crate) struct View {
     /// File to write (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Other memories to include, such as `user`, separated by commas
+    /// Prefixes of other memories to include, separated by commas, such as `user`
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) include: Vec<String>,
     /// Overwrite an existing file

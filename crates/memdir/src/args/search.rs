@@ -41,7 +41,7 @@ pub(crate) struct Search {
     /// Rank older daily logs lower: their score halves every 30 days
     #[arg(long)]
     pub(crate) decay: bool,
-    /// File of queries to run, one JSON object with `id` and `query` per line (`-` for standard input)
+    /// File with the queries to run: one JSON object with `id` and `query` per line (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "why_not"])]
     pub(crate) batch: Option<PathBuf>,
     /// Show how each score is computed
@@ -105,10 +105,10 @@ pub(crate) struct Recall {
     /// Maximum number of memories to recall
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = memdir_core::internal::base::limits::RECALL_MEMORIES)]
     pub(crate) limit: usize,
-    /// Memories to exclude because the conversation has already shown them, separated by commas
+    /// Memories to exclude, separated by commas, because the conversation already contains them
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) shown: Vec<String>,
-    /// Tools in use, whose documentation is not recalled, separated by commas
+    /// Tools in use, separated by commas; their documentation is not recalled
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) in_use: Vec<String>,
     /// Show the scores of the 10 best matches instead of recalling them
@@ -252,7 +252,7 @@ pub(crate) struct InboxReject {
 #[command(after_help = "\
 The strength of a rule (`strength:`) says what happens to a matching action:
   tell  it runs, and the agent reads the rule with the result
-  hold  the first one in a conversation does not run, and the agent reads the rule instead
+  hold  the first one in a conversation does not run; the agent reads the rule instead
   ask   you decide whether it runs
   deny  it does not run
 
@@ -275,7 +275,7 @@ pub(crate) enum RulesWhat {
 Examples:
   memdir rules list --json")]
     List,
-    /// Accept the current text of a rule, so that it takes effect with its full strength
+    /// Accept the current text of a rule, so that it applies at full strength
     #[command(after_help = "\
 Examples:
   memdir rules accept rules/push")]

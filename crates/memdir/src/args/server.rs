@@ -20,13 +20,13 @@ pub(crate) struct Mcp {
     /// Serve HTTP on this address instead of standard input and output, with MCP at /mcp and REST under /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
-    /// Serve the tools of these memory systems, separated by commas, each with its own directory; see `memdir dialects`
+    /// Memory systems whose tools to serve, separated by commas, each with its own directory; see `memdir dialects`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) dialect: Vec<String>,
-    /// Serve only these tools, separated by commas
+    /// Tools to serve, separated by commas [default: all]
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Do not serve these tools, separated by commas
+    /// Tools to exclude, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     /// Serve only read-only tools
@@ -124,10 +124,10 @@ pub(crate) struct Serve {
     /// Maximum number of database connections for changes; as many again are used for reads, and a quarter as many for token checks
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
-    /// Serve only these tools, separated by commas
+    /// Tools to serve, separated by commas [default: all]
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Do not serve these tools, separated by commas
+    /// Tools to exclude, separated by commas
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) without: Vec<String>,
     /// Serve only read-only tools
@@ -162,8 +162,8 @@ pub(crate) struct DatabaseArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 In a project or group under review, changes by writers and agents are proposals. A reviewer or
-admin of the group accepts or rejects them. The author sees them too, and can withdraw them. Use
-a person's token; a token with --agent cannot accept or reject.
+admin of the group accepts or rejects them. Their author can see and withdraw them. Use a person's
+token; a token with --agent cannot accept or reject.
 
 Examples:
   memdir review list --server https://memory.example.org --token-file token

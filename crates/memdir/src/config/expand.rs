@@ -15,7 +15,7 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>, home
         return Ok(home.join(text[1..].trim_start_matches('/')));
     }
     if text.starts_with('~') {
-        return Err(format!("{text:?}: a leading ~ is expanded only if it is alone or followed by a slash"));
+        return Err(format!("{text:?}: a leading ~ is expanded only in ~ and ~/PATH"));
     }
     Ok(base.join(text))
 }
@@ -99,7 +99,7 @@ mod tests {
         for (text, why) in [
             ("${NONE}/a", "NONE is unset"),
             ("${WORK", "closing brace"),
-            ("~bob/x", "is expanded only if"),
+            ("~bob/x", "is expanded only in"),
             (" ", "empty"),
             ("a\0b", "NUL"),
             (r"\\host\share", "network"),

@@ -240,7 +240,7 @@ struct Raw {
 }
 
 /// The problem reported for `hooks.remind = true`.
-const REMIND_IS_GONE: &str = "hooks.remind no longer has any effect: inbox.ask replaces it; remove the key";
+const REMIND_IS_GONE: &str = "`hooks.remind` has no effect and can be removed; use `inbox.ask` instead";
 
 /// One `[[tokens]]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -370,7 +370,7 @@ fn search(file: &FileText<'_>, raw: RawSearch, expand: &Expand<'_>) -> Result<Se
     let is_endpoint = matches!(embedder, EmbedderSetting::OpenAi | EmbedderSetting::Ollama);
     if is_endpoint && (raw.url.is_empty() || raw.model.is_empty() || raw.dimensions == 0) {
         let at = raw.embedder.map_or(0, |embedder| embedder.span().start);
-        return Err(file.fail(at, "this embedder requires search.url, search.model and search.dimensions"));
+        return Err(file.fail(at, "an endpoint requires `search.url`, `search.model` and `search.dimensions`"));
     }
     Ok(SearchSetting {
         embedder,
@@ -715,7 +715,7 @@ mod tests {
                 model_cost: 0.5,
             },
             problems: [
-                "config.toml: hooks.remind no longer has any effect: inbox.ask replaces it; remove the key",
+                "config.toml: `hooks.remind` has no effect and can be removed; use `inbox.ask` instead",
             ],
         }
         "#);

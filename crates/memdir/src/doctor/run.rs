@@ -68,7 +68,7 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
         lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok()).try_for_each(|value| sender.send(value))
     });
     let mut send = |message: Value| {
-        writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("cannot write to its standard input: {e}"))
+        writeln!(input, "{message}").and_then(|()| input.flush()).map_err(|e| format!("cannot write to the server's standard input: {e}"))
     };
     let wait_for = |id: u64| loop {
         let left = TIMEOUT.checked_sub(watch.elapsed()).unwrap_or_default();
@@ -87,7 +87,7 @@ fn initialize(child: &mut Child, watch: &Stopwatch) -> Result<ServerInfo, String
     let tools = wait_for(2)?;
     let tools = tools["result"]["tools"].as_array().ok_or_else(|| {
         let why = tools["error"]["message"].as_str().unwrap_or("the response has no list of tools");
-        format!("cannot list its tools: {}", program_error::excerpt(why))
+        format!("cannot list the server's tools: {}", program_error::excerpt(why))
     })?;
     let is_loaded = |tool: &&Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
     let is_needed = |tool: &&Value| ["memory_search", "memory_write"].iter().any(|name| tool["name"] == *name);

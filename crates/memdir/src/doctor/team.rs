@@ -63,7 +63,11 @@ pub(crate) fn check_team_server(
         (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and does not require a token")),
         (TeamAccess::NeedsToken, Some(name)) => {
             let fix = format!("set {name} to your token in the environment of {}", host.title);
-            DoctorFinding::note(what, format!("{base} can be reached; {name} is not set here, so the token was not checked"), fix)
+            DoctorFinding::note(
+                what,
+                format!("{base} can be reached; {name} is not set in this environment, so the token was not checked"),
+                fix,
+            )
         }
         (TeamAccess::NeedsToken, None) => {
             let sign_in = host.remote.as_ref().map_or("sign in to the server", |remote| remote.sign_in);
@@ -71,7 +75,7 @@ pub(crate) fn check_team_server(
         }
         (TeamAccess::Refused(why), _) => {
             let fix = match token_env_name(&entry) {
-                Some(name) => format!("get another token, then set {name} to it in the environment of {}", host.title),
+                Some(name) => format!("get another token, then set {name} to that token in the environment of {}", host.title),
                 None => format!("get another token, then run: {}", install(&base, &entry)),
             };
             DoctorFinding::bad(what, format!("{base} refuses access: {why}"), fix)

@@ -51,7 +51,7 @@ pub(super) const HOST: Host = Host {
         dir: |machine| home(machine).join("memories/extensions/memdir"),
         root: home,
         instructions: include_str!("codex.md"),
-        note: "Codex reads them when it consolidates its memories, if `memories = true` is set in the `[features]` table of its `config.toml`.",
+        note: "Codex reads the files when it consolidates its memories, if `memories = true` is set in the `[features]` table of its `config.toml`.",
     }),
     ..BASE
 };

@@ -28,7 +28,7 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedTe
     // The last defense against a file of a form that was not foreseen.
     if get(&edited, path)?.as_ref() != Some(value) {
         let message = format!("`{}` cannot be set without rewriting other parts of the file", dotted(path));
-        return Err(EditError::new(message).with_hint("change or remove it yourself"));
+        return Err(EditError::new(message).with_hint("change or remove the key yourself"));
     }
     Ok(EditedText { text: edited, created })
 }

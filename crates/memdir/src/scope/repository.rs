@@ -33,7 +33,7 @@ pub(super) fn settings(home: &Path, project: &Project, notes: &mut Vec<String>) 
         let inside = path.is_relative() && real.starts_with(&top) && real != top && !real.starts_with(top.join(".git"));
         if !inside {
             let why = format!(
-                "{} must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of",
+                "{} must be a relative path that resolves to a directory below the repository's root and outside of .git",
                 path.display()
             );
             notes.push(format!("{}: ignored mount {name:?}: {why}", file.display()));

@@ -87,7 +87,7 @@ impl TokenCallers {
                 return refuse("this server serves a directory, not a project; omit the Memdir-Project header".into());
             }
             Some(named) if *named != scope.id => {
-                return refuse(format!("project {named:?} is not served here; this server serves {:?}", scope.id));
+                return refuse(format!("this server does not serve project {named:?}; it serves {:?}", scope.id));
             }
             _ => {}
         }

@@ -23,11 +23,11 @@ pub(super) fn caller_catalog(groups: Vec<ToolGroup>, filter: &ToolFilter, is_rea
     own.only.retain(exists);
     own.without.retain(exists);
     if own.only.is_empty() && !filter.only.is_empty() {
-        let why = "no tools left to serve: `memory_log` requires `log = true` in the server's settings, and a token that permits writing";
+        let why = "no tools left to serve: `memory_log` requires `log = true` in the server's settings, and a token with write access";
         return Err(refused(why));
     }
     ToolCatalog::new(groups, &own).map_err(|error| match error {
-        CatalogError::Empty if is_reader => refused("this token permits only reading, and this server has no tools that only read"),
+        CatalogError::Empty if is_reader => refused("this token is read-only, and this server serves no read-only tools"),
         error => refused(&error.to_string()),
     })
 }

@@ -99,7 +99,7 @@ pub(crate) fn database_failure(error: Error) -> Failure {
             "check DATABASE_URL or --database, and make sure that PostgreSQL is running"
         }
         UnavailableCause::Database(DatabaseCause::Refused) => "check DATABASE_URL or --database, and the privileges of the database role",
-        UnavailableCause::Database(DatabaseCause::Failed) => "see the log of PostgreSQL for details",
+        UnavailableCause::Database(DatabaseCause::Failed) => "see the PostgreSQL log for details",
     };
     Failure::Core { error, hint: Some(hint) }
 }

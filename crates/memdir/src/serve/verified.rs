@@ -87,7 +87,7 @@ impl VerifiedCallers {
 /// Fails if the name of a person cannot be that of a directory. Only the operator can choose another name.
 pub(super) fn check_person(name: &str) -> Result<(), String> {
     let why = |_| {
-        format!("{name:?} cannot be used as a name here; ask the operator of this server to choose another claim for oauth.person_claim")
+        format!("{name:?} is not a valid name for a person; ask the operator of this server to choose another claim for oauth.person_claim")
     };
     space::person(name).map(drop).map_err(why)
 }

@@ -153,7 +153,7 @@ fn the_hint_of_a_failed_diff_depends_on_its_cause() {
     assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "base..HEAD"]), @"
     -- stderr
     error: --diff base..HEAD: bad config line 1 in file .git/config
-    hint: make git work in this repository; test it with: git -C [HOME]/shop status
+    hint: git cannot read this repository; see why with: git -C [HOME]/shop status
     -- exit 3
     ");
 }

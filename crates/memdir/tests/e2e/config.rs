@@ -866,7 +866,7 @@ fn an_invalid_key_or_value_changes_nothing() {
     ");
     assert_snapshot!(home.run(&["config", "set", "search.embedder", "ollama"]), @"
     -- stderr
-    error: invalid value for search.embedder: this embedder requires search.url, search.model and search.dimensions
+    error: invalid value for search.embedder: an endpoint requires `search.url`, `search.model` and `search.dimensions`
     hint: to set it together with other settings, run: memdir config edit
     -- exit 2
     ");
@@ -979,7 +979,7 @@ fn a_setting_that_another_one_requires_is_not_removed() {
     home.configure(endpoint);
     assert_snapshot!(home.run(&["config", "unset", "search.url"]), @"
     -- stderr
-    error: cannot remove search.url: this embedder requires search.url, search.model and search.dimensions
+    error: cannot remove search.url: an endpoint requires `search.url`, `search.model` and `search.dimensions`
     hint: other settings require it; to remove them together, run: memdir config edit
     -- exit 2
     ");

@@ -44,7 +44,7 @@ fn help_lists_every_command_and_exit_status() {
     History:
       redo         Redo an undone change
       diff         Show the differences between two versions of a memory
-      restore      Restore an earlier version of a memory, even if it was deleted
+      restore      Restore a deleted memory, or an earlier version of a memory
       forget       Forget a fact everywhere: in memories, history, conversations, the index and caches
 
     Agents and hosts:
@@ -54,7 +54,7 @@ fn help_lists_every_command_and_exit_status() {
       adopt        Use other programs' memories without copying them
 
     Maintenance:
-      where        Show which memory directories are used here, and why
+      where        Show which memory directories are in use, and why
       status       Show the memory directories, the number of memories in each, and the last change
       projects     List, merge and rename projects, or use another project's memory
       config       Show the settings with their origins, or change them
@@ -90,19 +90,19 @@ fn help_lists_every_command_and_exit_status() {
           --home <PATH>          Directory for memories, journals and settings [env: MEMDIR_HOME]
                                  [default: ~/.memdir]
           --project <ID>         Project id [env: MEMDIR_PROJECT] [default: from the current directory]
-          --agent <NAME>         Also use this agent's memory, under agent/NAME, unless --dir is used
+          --agent <NAME>         Also use this agent's memory, as agent/NAME (no effect with --dir)
                                  [env: MEMDIR_AGENT]
-          --agent-scope <SCOPE>  Scope of the memory of --agent: user (all projects), project (shared in
+          --agent-scope <SCOPE>  Scope of the agent's memory: user (all projects), project (shared in
                                  the repository) or local (this project, on this machine) [default:
                                  user]
-          --only <PREFIX>        Access only memories under these name prefixes, such as team or notes,
-                                 separated by commas
+          --only <PREFIX>        Access only memories under these prefixes, separated by commas, such as
+                                 team,notes
       -h, --help                 Print help
       -V, --version              Print version
 
     Standard input:
-      A text given as `-` is read from standard input, and so is a file where the help of the command
-      says so, at most once per command. The final newline of a text is removed, except for TEXT in
+      Use `-` to read a text from standard input, or a file where the help of the command says so. It
+      can be used once per command. The final newline of a text is removed, except for TEXT in
       `memdir write`; files are read unchanged.
 
     Exit status:
@@ -192,8 +192,8 @@ fn a_command_shows_an_example() {
 
     Without OLD and NEW, the memory is opened in the editor set in VISUAL or EDITOR. An editor that
     returns at once needs its option to wait, such as `code --wait`. If the memory is changed in the
-    meantime, or your text cannot be saved, the text is kept in a file, and the error message has the
-    command to continue with.
+    meantime, or your text cannot be saved, the text is kept in a file, and the error message shows
+    the command to continue with.
 
     Examples:
       memdir edit notes/deploy
@@ -325,7 +325,7 @@ fn common_commands_have_the_names_of_other_programs() {
     Global options: see `memdir --help`
 
     The age of a memory is counted from the date in its frontmatter (`last_verified`, `modified` or
-    `created`), or else from the time of its file.
+    `created`), or else from the modification time of its file.
 
     Examples:
       memdir list

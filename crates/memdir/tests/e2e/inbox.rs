@@ -285,7 +285,7 @@ fn hooks_remind_is_read_and_says_what_replaced_it() {
     let home = Home::new();
     home.configure("[hooks]\nremind = true\n");
     assert_eq!(asked(&home, "claude-code", &stop(&home, "s"), PERSON), "");
-    assert!(home.run_bare(&["where"]).contains("hooks.remind no longer has any effect: inbox.ask replaces it"));
+    assert!(home.run_bare(&["where"]).contains("`hooks.remind` has no effect and can be removed; use `inbox.ask` instead"));
 }
 
 /// Every host whose stop hook reaches the model, in its own format. Hosts without a mark are interactive after the second message.

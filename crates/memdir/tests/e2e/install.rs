@@ -644,9 +644,9 @@ fn a_section_that_every_session_gets_twice_is_reported() {
         let output = home.bare(&["doctor", host]).output().unwrap();
         let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
         assert_eq!((output.status.code(), shown.matches("bad").count()), (Some(1), 1), "{host}: {shown}");
-        assert!(shown.contains("bad memory section: added 2 times to each session, by [HOME]/"), "{host}: {shown}");
+        assert!(shown.contains("bad memory section: added 2 times to each session, by hooks in [HOME]/"), "{host}: {shown}");
         assert!(
-            shown.contains(&format!("remove all but one, for example with: memdir uninstall {host} --scope project")),
+            shown.contains(&format!("remove all but one of these hooks, for example with: memdir uninstall {host} --scope project")),
             "{host}: {shown}"
         );
         home.bare(&["uninstall", host, "--scope", "project"]).output().unwrap();

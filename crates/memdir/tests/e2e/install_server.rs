@@ -122,7 +122,7 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
       }
     }
     "#);
-    let unset = format!("{url} can be reached; TEAM_TOKEN is not set here, so the token was not checked");
+    let unset = format!("{url} can be reached; TEAM_TOKEN is not set in this environment, so the token was not checked");
     assert_eq!(doctor(&home), [("note".to_owned(), unset)]);
 }
 
@@ -213,7 +213,7 @@ fn the_doctor_advises_by_how_the_token_was_installed() {
     let listed = server.json(&["token", "list"]);
     server.ok(&["token", "revoke", listed["tokens"][0]["id"].as_str().unwrap()]);
     assert_eq!(fix("codex"), format!("get another token, then run: memdir install codex --server {url} --project shop --token-file FILE"));
-    assert_eq!(fix("claude-code"), "get another token, then set TEAM_TOKEN to it in the environment of Claude Code");
+    assert_eq!(fix("claude-code"), "get another token, then set TEAM_TOKEN to that token in the environment of Claude Code");
     // A project's settings come from others, and none of them is a part of a command that a shell would run.
     let settings = fs::read_to_string(home.path("shop/.mcp.json")).unwrap();
     fs::write(home.path("shop/.mcp.json"), settings.replace("${TEAM_TOKEN}", "${X; touch owned}")).unwrap();

@@ -103,7 +103,7 @@ fn invalid_options_are_rejected_at_start() {
     assert_snapshot!(home.run(&["mcp", "--http", "0.0.0.0:0", "--dialect", "serena"]), @"
     -- stderr
     error: 0.0.0.0:0 is reachable from other machines and requires a token; to serve only this machine, listen on 127.0.0.1
-    hint: save a token to a file for --token-file, or set MEMDIR_TOKEN
+    hint: pass --token-file FILE, or set MEMDIR_TOKEN
     -- exit 3
     ");
     home.put("token", "short\n");

@@ -156,7 +156,7 @@ fn the_owner_can_narrow_a_session_by_headers() {
             let reply = ask(web, shown, headers, "memory_read", json!({}));
             (reply.status, reply.body)
         };
-        let other = (403, "project \"bank\" is not served here; this server serves \"shop\"".to_owned());
+        let other = (403, "this server does not serve project \"bank\"; it serves \"shop\"".to_owned());
         assert_eq!(status_and_body(&[("Memdir-Project", "bank")]), other);
         assert_eq!(status_and_body(&[("Memdir-Only", " ")]).0, 400);
         assert_eq!(status_and_body(&[("Memdir-Only", "../x")]).0, 403);

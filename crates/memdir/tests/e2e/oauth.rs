@@ -63,7 +63,7 @@ fn a_token_with_the_scope_to_read_gets_read_only_memories() {
     let tools: Vec<Value> = listed.message()["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(tools, ["memory_read", "memory_search", "memory_get", "memory_stats"]);
     let writers = Web::start_bare(&home, &["--tools", "memory_write"]);
-    let why = "this token permits only reading, and this server has no tools that only read";
+    let why = "this token is read-only, and this server serves no read-only tools";
     let reply = ask(&writers, &reader, &[], "memory_write", json!({ "path": "x", "content": "x" }));
     assert_eq!((reply.status, reply.body.as_str()), (403, why));
 }
@@ -124,7 +124,7 @@ fn every_other_token_is_refused_with_the_reason() {
     for (sub, why) in [
         (
             json!("../bob"),
-            "\"../bob\" cannot be used as a name here; ask the operator of this server to choose another claim for oauth.person_claim",
+            "\"../bob\" is not a valid name for a person; ask the operator of this server to choose another claim for oauth.person_claim",
         ),
         (json!(null), "the token does not name a person: the claim \"sub\" is missing, not a string, empty, or has spaces around it"),
         (json!("bob\n"), "the token does not name a person: the claim \"sub\" is missing, not a string, empty, or has spaces around it"),

@@ -608,7 +608,7 @@ fn the_hint_of_a_failed_review_depends_on_the_answer() {
     -- exit 1
 
     -- stderr
-    error: cannot list the proposals: the server sent an unexpected answer: expected value at line 1 column 1
+    error: cannot list the proposals: the server sent an unexpected response: expected value at line 1 column 1
     hint: check the URL with: curl [URL]/readyz
     -- exit 1
 

@@ -124,13 +124,13 @@ fn every_switch_is_reported() {
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: to turn memory on, unset that variable
+    hint: unset MEMDIR_DISABLE to turn memory on
     -- exit 3
     ");
     assert_snapshot!(with("1", &["write", "b", "x"]), @"
     -- stderr
     error: memory is off: MEMDIR_DISABLE=1
-    hint: to turn memory on, unset that variable
+    hint: unset MEMDIR_DISABLE to turn memory on
     -- exit 3
     ");
     assert_snapshot!(with("1", &["prompt"]), @"
@@ -192,9 +192,9 @@ fn a_repository_can_name_and_restrict_but_never_leads_outside() {
     -- stderr
     note: [HOME]/shop/.memdir/config.toml: ignored mount "home": ~ and ${VAR} are not allowed in a repository's settings
     note: [HOME]/shop/.memdir/config.toml: ignored mount "docs/": invalid name: it has an empty component; use one `/` between components and none at the end
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
-    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc must be a relative path to a directory below the repository's root, outside of .git, that no link leads out of
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "ssh": ../.ssh must be a relative path that resolves to a directory below the repository's root and outside of .git
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "link": link must be a relative path that resolves to a directory below the repository's root and outside of .git
+    note: [HOME]/shop/.memdir/config.toml: ignored mount "abs": /etc must be a relative path that resolves to a directory below the repository's root and outside of .git
     "#);
     assert_snapshot!(run_in(&home, "shop", &["write", "docs/new", "x"]).lines().last().unwrap(), @"-- exit 3");
     assert!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]).contains("read-only"));
