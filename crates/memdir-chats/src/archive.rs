@@ -19,6 +19,7 @@ use crate::{
     transcript::{TitleRank, TranscriptCursor},
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     ChatPlace, Error, Problem, Result, ResumeCommand, Speaker,
     internal::base::disk::{self, Durability, Replace},
@@ -312,7 +313,7 @@ impl ChatArchive {
                 }
             }
         }
-        chats.sort_by(|ArchivedFile { chat: a, .. }, ArchivedFile { chat: b, .. }| {
+        chats.shared_sort_by(|ArchivedFile { chat: a, .. }, ArchivedFile { chat: b, .. }| {
             b.updated.cmp(&a.updated).then_with(|| a.name().cmp(&b.name()))
         });
         Ok(ArchiveListing { chats, problems })

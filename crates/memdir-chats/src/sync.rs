@@ -12,6 +12,7 @@ use crate::{
     state::{ArchivedState, SessionState, SyncState},
 };
 use jiff::{Timestamp, ToSpan};
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{ChatFilter, ChatSync, Clock, Error, Problem, Result, internal::base::limits};
 use reading::Reading;
 use serde::Serialize;
@@ -132,7 +133,7 @@ impl Syncer {
             .filter_map(|host| {
                 let mut sessions: Vec<&SessionState> =
                     state.of_host(host.name).filter(|session| !session.off && session.stamp.size > 0).collect();
-                sessions.sort_by_key(|session| std::cmp::Reverse(session.stamp.mtime_ns));
+                sessions.shared_sort_by_key(|session| std::cmp::Reverse(session.stamp.mtime_ns));
                 let empty = sessions.iter().take_while(|session| session.empty).count();
                 let is_changed = empty > 0 && (empty == sessions.len() || empty >= NEWEST);
                 is_changed.then_some(EmptyHost { host, sessions: empty })
@@ -321,7 +322,7 @@ impl Run<'_> {
                 }
             }
         }
-        changed.sort_by(|a, b| {
+        changed.shared_sort_by(|a, b| {
             let newest = || b.session.stamp.mtime_ns.cmp(&a.session.stamp.mtime_ns);
             a.is_upgrade.cmp(&b.is_upgrade).then_with(newest).then_with(|| a.session.key.cmp(&b.session.key))
         });

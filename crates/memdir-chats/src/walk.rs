@@ -1,5 +1,6 @@
 //! Lists a host's directories, and reads its small files. Does not follow symbolic links while listing.
 
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Problem, Stamp,
     internal::base::{limits, text::human_bytes},
@@ -46,7 +47,7 @@ pub(crate) fn list(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
             (kind.is_dir() || kind.is_file()).then(|| Item { path: entry.path(), name, is_dir: kind.is_dir() })
         })
         .collect();
-    items.sort_by(|a, b| a.name.cmp(&b.name));
+    items.shared_sort_by(|a, b| a.name.cmp(&b.name));
     items
 }
 

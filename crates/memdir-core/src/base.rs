@@ -12,6 +12,7 @@ pub mod path;
 pub mod phrase;
 pub mod raw;
 pub mod shell;
+pub mod sort;
 pub mod stamp;
 pub mod steps;
 pub mod text;

@@ -12,6 +12,7 @@ pub mod succession;
 mod summary;
 pub(crate) mod validity;
 
+use crate::base::sort::SharedSort as _;
 use crate::base::{error::Problem, text::lines, time::parse_time};
 use frontmatter::{Field, Frontmatter};
 use jiff::{Timestamp, tz::TimeZone};
@@ -307,7 +308,7 @@ impl Memory {
         let mut gone: Vec<Range<usize>> = fields.iter().filter(|field| field.key == key).map(|field| field.lines.clone()).collect();
         gone.extend(key.split_once('.').into_iter().flat_map(|(outer, key)| within(outer, key)));
         gone.extend(within("metadata", key));
-        gone.sort_by_key(|lines| lines.start);
+        gone.shared_sort_by_key(|lines| lines.start);
         let mut left = String::with_capacity(self.text.len());
         let mut done = 0;
         for lines in gone {
@@ -359,7 +360,7 @@ impl Memory {
                 problems.push(Problem::at(crate::base::text::line_at(&self.text, field.lines.start), what));
             }
         }
-        problems.sort_by_key(|problem| problem.line);
+        problems.shared_sort_by_key(|problem| problem.line);
     }
 }
 

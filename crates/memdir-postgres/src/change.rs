@@ -11,6 +11,7 @@ use crate::{
     sql,
 };
 use deadpool_postgres::Object;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Access, Change, ChangeId, Error, FileChange, FileEdit, IdempotencyKey, Intent, MemoryPath, MountInfo, Proposal, Result, Stamp, Stored,
     Version, View,
@@ -262,7 +263,7 @@ impl ChangeJob<'_> {
     }
 
     fn new_change(&self, id: ChangeId, mut files: Vec<FileChange>) -> Change {
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.shared_sort_by(|a, b| a.path.cmp(&b.path));
         Change {
             id,
             at: self.intent.at,

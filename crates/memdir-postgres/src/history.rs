@@ -8,6 +8,7 @@ use crate::{
 };
 use deadpool_postgres::Object;
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Actor, Change, ChangeFilter, ChangeId, Error, FileChange, MemoryPath, Role, Stamp, Version,
     internal::{base::path::strip_md, store::JournalSize},
@@ -102,7 +103,7 @@ pub(crate) async fn load(client: &Object, space: &Space, ids: &[String]) -> Resu
         }
     }
     let mut all: Vec<Recorded> = recorded.into_values().collect();
-    all.sort_by_key(|recorded| std::cmp::Reverse(recorded.recorded_us));
+    all.shared_sort_by_key(|recorded| std::cmp::Reverse(recorded.recorded_us));
     all.into_iter().map(|recorded| Ok(show(space, recorded)?)).collect()
 }
 
@@ -148,7 +149,7 @@ fn show(space: &Space, recorded: Recorded) -> memdir_core::Result<Change> {
         }
         change.incomplete |= !is_shown && file.role == Role::Memory;
     }
-    change.files.sort_by(|a, b| a.path.cmp(&b.path));
+    change.files.shared_sort_by(|a, b| a.path.cmp(&b.path));
     let outside = namespaces.iter().filter(|namespace| space.mounts.iter().all(|mount| mount.namespace != **namespace));
     change.elsewhere = outside.map(|namespace| space::root(&space.tenant, namespace)).collect();
     Ok(change)

@@ -6,6 +6,7 @@ use crate::{
     sql,
 };
 use deadpool_postgres::Object;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Error, MemoryPath, Stamp, Stored, Version,
     internal::{
@@ -93,9 +94,9 @@ pub(crate) async fn list(client: &Object, space: &Space, under: &str) -> Result<
         all.problems.append(&mut walk.problems);
         all.left_out += walk.left_out;
     }
-    all.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    all.entries.shared_sort_by(|a, b| a.path.cmp(&b.path));
     all.entries.dedup_by(|a, b| a.path == b.path);
-    all.folders.sort_by(|a, b| a.path.cmp(&b.path));
+    all.folders.shared_sort_by(|a, b| a.path.cmp(&b.path));
     Ok(all)
 }
 

@@ -8,6 +8,7 @@ use crate::{
     sql,
 };
 use deadpool_postgres::Object;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Error, MemoryPath, MountChanges, SequencePosition, Stamp, internal::store::Entry};
 use std::collections::{HashMap, HashSet};
 
@@ -55,7 +56,7 @@ pub(crate) async fn list_mount(client: &Object, space: &Space, prefix: &str) -> 
     let namespace = space.mounts[at].namespace.as_str();
     let position = positions(client, space, std::iter::once(namespace)).await?.get(namespace).copied().unwrap_or_default();
     let mut entries = reads::list_mount(client, space, at, "").await?.entries;
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    entries.shared_sort_by(|a, b| a.path.cmp(&b.path));
     Ok((position, entries))
 }
 

@@ -1,5 +1,6 @@
 //! The mounts of a store: each is a namespace of the tenant, with the same rules as a directory.
 
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     ClosedFolder, Error, FileEdit, MemoryPath, Mount, MountInfo, ReadOnlyCause, Result, Version,
     internal::store::{
@@ -109,7 +110,7 @@ pub(crate) struct FileWrite {
 impl Space {
     pub(crate) fn new(tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
         let mut mounts: Vec<&NamespaceMount> = mounts.iter().collect();
-        mounts.sort_by_key(|mount| mount.mount.prefix());
+        mounts.shared_sort_by_key(|mount| mount.mount.prefix());
         if let Some(pair) = mounts.windows(2).find(|pair| pair[0].mount.prefix == pair[1].mount.prefix) {
             let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].mount.prefix);
             return Err(Error::bad_input("mounts", why));

@@ -6,6 +6,7 @@ use crate::{
     rules::{self, Decisions, HOLD_AGAIN_SECS},
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Action, Candidate, Memdir, MemoryPath, Recall, Recalled, ShownRule, Strength, internal::recall::RecallTable};
 use serde::Serialize;
 use serde_json::Value;
@@ -283,7 +284,7 @@ impl<'a> Replay<'a> {
     pub(crate) fn finish(self, names: &BTreeSet<String>) -> ReplayReport {
         let unused_memories = names.iter().filter(|name| !self.used.contains_key(*name)).count() as u64;
         let mut memories: Vec<ReplayedMemory> = self.used.into_values().collect();
-        memories.sort_by(|a, b| (b.recalled + b.fired).cmp(&(a.recalled + a.fired)).then_with(|| a.name.cmp(&b.name)));
+        memories.shared_sort_by(|a, b| (b.recalled + b.fired).cmp(&(a.recalled + a.fired)).then_with(|| a.name.cmp(&b.name)));
         ReplayReport { memories, unused_memories, ..self.report }
     }
 }

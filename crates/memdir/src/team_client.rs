@@ -3,6 +3,7 @@
 
 use crate::{config, exit::Failure};
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::internal::base::text;
 use memdir_server::is_safe_url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -380,7 +381,7 @@ impl TeamClient {
             }
         }
         // By time: as texts, times with and without fractions have another order.
-        all.sort_by_key(|one| Reverse(one.created_at.parse::<Timestamp>().ok()));
+        all.shared_sort_by_key(|one| Reverse(one.created_at.parse::<Timestamp>().ok()));
         Ok(all)
     }
 

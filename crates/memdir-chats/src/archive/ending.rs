@@ -7,6 +7,7 @@ use crate::{
     project::SessionProject,
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Error, Result, Speaker, internal::base::limits};
 use std::{
     fs::{self, File},
@@ -96,7 +97,7 @@ impl ChatArchive {
                 }
             }
         }
-        files.sort_by(|a, b| b.cmp(a));
+        files.shared_sort_by(|a, b| b.cmp(a));
         files.into_iter().take(MAX_HEADERS).map(|(_, path)| path).collect()
     }
 }

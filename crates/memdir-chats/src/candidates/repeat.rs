@@ -12,6 +12,7 @@ use super::{
     wording::Wording,
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Candidate, CandidateKind, Embedder, Kind,
     internal::{base::steps, search::embed::EmbedRole},
@@ -114,7 +115,7 @@ impl Sentences {
     /// Returns the candidate for a group: the newest wording, unless a later sentence contradicts it.
     pub(super) fn candidate(&self, group: u64) -> Option<Candidate> {
         let mut numbers: Vec<usize> = self.numbers(group).collect();
-        numbers.sort_by_key(|&number| self.all[number].at);
+        numbers.shared_sort_by_key(|&number| self.all[number].at);
         let newest = *numbers.last()?;
         let id = group;
         let group: Vec<&SentenceSeen> = numbers.iter().map(|&number| &self.all[number]).collect();

@@ -11,6 +11,7 @@ use crate::{
     transcript::{ChatEvent, Flow, Rewind, TranscriptCursor},
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Candidate, Clock, Error, Result, Speaker};
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, path::Path};
 
@@ -44,7 +45,7 @@ pub fn find_in_transcripts(
 ) -> Vec<Candidate> {
     let mut sessions = source.sessions().sessions;
     sessions.retain(|session| is_wanted(&session.key));
-    sessions.sort_by_key(|session| Reverse(session.stamp.mtime_ns));
+    sessions.shared_sort_by_key(|session| Reverse(session.stamp.mtime_ns));
     let mut found = Vec::new();
     for session in &sessions {
         if is_over() {

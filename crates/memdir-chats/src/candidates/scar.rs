@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{evidence::CallOutcome, json::one_line};
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Candidate, CandidateKind, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -79,7 +80,7 @@ pub(super) fn find(all: &[ScarSeen], succeeded: &HashSet<u64>, new: &HashSet<Str
         groups.entry(&seen.change).or_default().push(seen);
     }
     let mut groups: Vec<(&str, Vec<&ScarSeen>)> = groups.into_iter().collect();
-    groups.sort_by_key(|(change, _)| *change);
+    groups.shared_sort_by_key(|(change, _)| *change);
     let mut found = Vec::new();
     for (change, group) in groups {
         let sessions: Vec<String> = unique(group.iter().map(|seen| seen.session.clone()));

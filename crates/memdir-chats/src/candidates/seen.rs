@@ -10,6 +10,7 @@ use crate::{
     state::{ArchivedChats, ArchivedState, SyncState},
     walk,
 };
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Result, Speaker};
 use std::{
     collections::{HashMap, HashSet},
@@ -51,7 +52,7 @@ pub(super) fn changed(archive: &ChatArchive, project: Option<&SearchedProject>, 
         known.is_some_and(|known| known.bytes == chat.bytes && known.mtime_ns == chat.mtime_ns)
     };
     found.retain(|chat| !is_known(chat));
-    found.sort_by(|a, b| a.mtime_ns.cmp(&b.mtime_ns).then_with(|| a.name.cmp(&b.name)));
+    found.shared_sort_by(|a, b| a.mtime_ns.cmp(&b.mtime_ns).then_with(|| a.name.cmp(&b.name)));
     Ok(found)
 }
 

@@ -13,6 +13,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use memchr::memchr2;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Problem, Result, Speaker};
 use serde::{Deserialize, Deserializer};
 use std::{borrow::Cow, collections::HashSet, path::PathBuf};
@@ -86,7 +87,7 @@ pub(super) fn read(
     for (line, what) in parser.malformed {
         outcome.add_problem(Problem::at(line, what));
     }
-    outcome.problems.sort_by_key(|problem| problem.line);
+    outcome.problems.shared_sort_by_key(|problem| problem.line);
     Ok(outcome)
 }
 

@@ -2,6 +2,7 @@
 //! lines, and in names with hyphens. Pure.
 
 use super::error::{Error, Result};
+use crate::base::sort::SharedSort as _;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
@@ -151,7 +152,7 @@ fn letter_pattern(letter: &str) -> String {
     forms.sort();
     forms.dedup();
     // The longest first: a composed letter must not match the beginning of a decomposed one.
-    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    forms.shared_sort_by_key(|form| std::cmp::Reverse(form.len()));
     let forms: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
     if forms.len() == 1 { forms.concat() } else { format!("(?:{})", forms.join("|")) }
 }

@@ -2,6 +2,7 @@
 //!
 //! A line ends at `\n` (so `\r\n` ends one too); a final line end does not begin another line.
 
+use crate::base::sort::SharedSort as _;
 use crate::base::{
     error::{Error, Problem, Result},
     path::strip_md,
@@ -250,7 +251,7 @@ pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, most: usize)
     let wanted = FoldedName::new(wanted);
     let mut found: Vec<(f64, &str)> =
         names.map(|name| (wanted.similarity(&FoldedName::new(name)), name)).filter(|(score, _)| *score >= 0.6).collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    found.shared_sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     found.truncate(most);
     found.into_iter().map(|(_, name)| name.to_owned()).collect()
 }

@@ -3,6 +3,7 @@
 mod status;
 
 use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note, rest_is_in};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -297,9 +298,9 @@ fn matching_lines(store: &dyn Store, path: &MemoryPath, query: &str, any_word: b
         .map(|(n, line)| (stems(&mut analyser, line).intersection(&asked).count(), n, line))
         .filter(|(count, _, _)| *count > 0)
         .collect();
-    lines.sort_by_key(|(count, n, _)| (std::cmp::Reverse(*count), *n));
+    lines.shared_sort_by_key(|(count, n, _)| (std::cmp::Reverse(*count), *n));
     lines.truncate(LINES);
-    lines.sort_by_key(|(_, n, _)| *n);
+    lines.shared_sort_by_key(|(_, n, _)| *n);
     Ok(with_answer(&content, lines.into_iter().map(|(_, n, line)| (n, line)).collect()))
 }
 

@@ -5,6 +5,7 @@ use super::{
     lines::FenceScanner,
     validity::{self, NameSpan},
 };
+use crate::base::sort::SharedSort as _;
 use crate::base::{
     path::{MemoryPath, strip_md},
     steps,
@@ -172,7 +173,7 @@ pub(crate) fn spots(text: &str) -> Vec<ReferenceSpan> {
         }
         mem_spots(line, start, &mut found);
     }
-    found.sort_by_key(|spot| spot.range.start);
+    found.shared_sort_by_key(|spot| spot.range.start);
     let mut names = validity::name_spans(text);
     // A name may be written as `[[name]]` or `mem:name`, which is a reference already.
     names.retain(|token| {
@@ -183,7 +184,7 @@ pub(crate) fn spots(text: &str) -> Vec<ReferenceSpan> {
         let field =
             |token: NameSpan| ReferenceSpan { kind: ReferenceKind::Field, range: token.range, angle: false, name: Some(token.name) };
         found.extend(names.into_iter().map(field));
-        found.sort_by_key(|spot| spot.range.start);
+        found.shared_sort_by_key(|spot| spot.range.start);
     }
     found
 }

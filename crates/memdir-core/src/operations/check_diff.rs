@@ -3,6 +3,7 @@
 
 mod parse;
 
+use crate::base::sort::SharedSort as _;
 pub use parse::{ChangedFile, parse_diff};
 
 use crate::{
@@ -160,7 +161,7 @@ pub(crate) fn check_diff(store: &dyn Store, context: &Context, request: &CheckDi
     }
     let table = context.recall_table(store, cache)?;
     out.rules = rules(store, &table, &request.files)?;
-    out.doubtful.sort_by(|a, b| a.name.cmp(&b.name));
+    out.doubtful.shared_sort_by(|a, b| a.name.cmp(&b.name));
     out.updated.sort();
     Ok(out)
 }

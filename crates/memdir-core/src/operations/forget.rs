@@ -1,6 +1,7 @@
 //! Forgets a fact: redacts its words in every memory, log, entrypoint and page of the space, and removes the texts that had them from the
 //! history. This cannot be undone.
 
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::Result,
@@ -85,7 +86,7 @@ fn entries(view: &dyn View) -> Result<Vec<Entry>> {
     for mount in view.mounts().iter().filter(|mount| mount.apart) {
         all.extend(view.list(&mount.prefix)?.entries);
     }
-    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.shared_sort_by(|a, b| a.path.cmp(&b.path));
     all.dedup_by(|a, b| a.path == b.path);
     Ok(all)
 }

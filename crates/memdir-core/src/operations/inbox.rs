@@ -8,6 +8,7 @@ mod known;
 mod propose;
 mod transfer;
 
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, ReadOnlyCause, Result},
@@ -93,7 +94,7 @@ pub struct InboxEntry {
 pub(crate) fn inbox(store: &dyn Store) -> Result<Inbox> {
     let prefix = prefix(store)?.to_owned();
     let (mut open, rejected): (Vec<_>, Vec<_>) = entries(store, &prefix)?.into_iter().partition(|entry| !entry.rejected);
-    open.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest().cmp(&a.newest())).then(a.name.cmp(&b.name)));
+    open.shared_sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest().cmp(&a.newest())).then(a.name.cmp(&b.name)));
     let mut known = known::list(store);
     // The same words can be evidence of two kinds.
     let mut named = HashSet::new();

@@ -2,6 +2,7 @@
 //! instructions of the host say already.
 
 use super::{PromptInput, SpacePart, ToolNames, entrypoints, parts, texts};
+use crate::base::sort::SharedSort as _;
 use crate::{
     operations::{
         context::Context,
@@ -23,7 +24,7 @@ pub fn beside(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNam
         return String::new();
     }
     // The person's is the first.
-    named.sort_by_key(|part| part.prefix != parts::USER);
+    named.shared_sort_by_key(|part| part.prefix != parts::USER);
     let input = PromptInput { tools: Some(tools), max_units: Some(max_units), ..PromptInput::new(&named) };
     let scopes = parts::scopes(&input);
     let values = [("write", tools.write), ("search", tools.search), ("scopes", scopes.as_str())];

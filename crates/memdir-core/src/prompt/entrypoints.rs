@@ -5,6 +5,7 @@ use super::{
     PromptEntrypoint, PromptInput, SpacePart, parts,
     texts::{self, fill},
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{frame, text::json_units},
     entrypoint::{OverviewLine, overview},
@@ -40,7 +41,7 @@ fn rooms(input: &PromptInput<'_>, before: &str, blocks: &[Block<'_>]) -> Vec<usi
     let fixed: usize = blocks.iter().map(|block| units(&block.frame(input, "")) + NOTE_UNITS).sum();
     let mut left = max.saturating_sub(units(before) + units(input.file) + fixed);
     let mut order: Vec<usize> = (0..blocks.len()).collect();
-    order.sort_by_key(|n| rooms[*n]);
+    order.shared_sort_by_key(|n| rooms[*n]);
     for (done, n) in order.into_iter().enumerate() {
         rooms[n] = rooms[n].min(left / (blocks.len() - done));
         left -= rooms[n];

@@ -2,6 +2,7 @@
 //! the stamps of all files are compared for every recall, and only changed files are read.
 
 use super::table::RecallTable;
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::error::Result,
     search::pool::{IndexPool, PoolMember, Unload},
@@ -75,7 +76,7 @@ impl RecallCache {
                         }
                     }
                 }
-                entries.sort_by(|a, b| a.path.cmp(&b.path));
+                entries.shared_sort_by(|a, b| a.path.cmp(&b.path));
                 KeptTable { table: Arc::new(old.with_entries(store, entries, now)?), positions }
             }
         };

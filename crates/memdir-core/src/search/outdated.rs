@@ -104,9 +104,10 @@ impl Standings<'_> {
                 Standing { outdated: known.validity.outdated(|| self.clock.today()), successor: Some(successor) }
             }
             Some(_) => Standing { outdated: Some(Outdated::Superseded), successor: None },
-            None => {
-                Standing { outdated: self.views[mount].known(name).and_then(|known| known.validity.outdated(|| self.clock.today())), successor: None }
-            }
+            None => Standing {
+                outdated: self.views[mount].known(name).and_then(|known| known.validity.outdated(|| self.clock.today())),
+                successor: None,
+            },
         }
     }
 

@@ -18,6 +18,7 @@ mod rules;
 mod temps;
 mod walk;
 
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Problem, Result},
@@ -78,7 +79,7 @@ impl FileStore {
             .iter()
             .map(|mount| Ok((Mounted::open(mount)?, Journal::new(mount.journal.clone(), mount.journal_bytes))))
             .collect::<Result<_>>()?;
-        mounts.sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
+        mounts.shared_sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
         let (mounts, journals): (Vec<Mounted>, Vec<Journal>) = mounts.into_iter().unzip();
         mounted::check_apart(&mounts)?;
         let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
@@ -173,7 +174,7 @@ impl FileStore {
         }
         all.entries.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         all.entries.dedup_by(|a, b| a.path == b.path);
-        all.folders.sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
+        all.folders.shared_sort_by(|a: &Entry, b: &Entry| a.path.cmp(&b.path));
         Ok(all)
     }
 
@@ -209,7 +210,7 @@ impl FileStore {
             }
         }
         let mut dirs: Vec<&Path> = wanted.iter().map(|n| self.mounts[*n].lock.as_path()).collect();
-        dirs.sort_by_key(|dir| lock::order(dir));
+        dirs.shared_sort_by_key(|dir| lock::order(dir));
         dirs.dedup();
         let locks = dirs.iter().map(|dir| Lock::acquire(dir, deadline, &self.stop)).collect::<Result<Vec<_>>>()?;
         // Before recovery: a directory that replaces a root from now on is not the one that is locked.

@@ -111,7 +111,9 @@ impl HttpCaller {
             [] => None,
             [one] if !one.trim().is_empty() => Some(one.trim().to_owned()),
             _ => {
-                return Err(reject("header Memdir-Project is empty or occurs more than once; name exactly one project, or omit the header"));
+                return Err(reject(
+                    "header Memdir-Project is empty or occurs more than once; name exactly one project, or omit the header",
+                ));
             }
         };
         let lists = values(headers, ONLY)?;

@@ -12,6 +12,7 @@ use crate::{
     output::CommandOutput,
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Clock as _, SystemClock};
 use std::path::Path;
 
@@ -105,7 +106,7 @@ fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<S
     let known = receipts.installed.iter().filter(|receipt| is_wanted(&receipt.key)).filter(is_named).filter(is_here);
     let mut known: Vec<_> = known.filter_map(recorded).collect();
     let position = |host: &Host| args.hosts.iter().position(|named| named.name == host.name);
-    known.sort_by_key(|(at, one)| {
+    known.shared_sort_by_key(|(at, one)| {
         let is_elsewhere = one.scope == InstallScope::Project && one.machine.project != machine.project;
         (position(one.host), is_elsewhere, one.host.name, one.scope, one.machine.project.clone(), std::cmp::Reverse(*at))
     });

@@ -7,6 +7,7 @@ use crate::{
     rules::propose_rule_changes,
 };
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     List, Memdir,
     internal::{
@@ -89,7 +90,7 @@ fn rows(memdir: &Memdir, uses: &SpaceUses) -> Result<Vec<MemoryUseRow>, Failure>
         MemoryUseRow { is_dead_weight: line_tokens > 0 && counts.listed >= MIN_LISTED && counts.uses() == 0, name, counts, line_tokens }
     };
     let mut rows: Vec<MemoryUseRow> = names.into_iter().map(row).collect();
-    rows.sort_by_key(|row| Reverse((row.counts.uses(), !row.is_dead_weight)));
+    rows.shared_sort_by_key(|row| Reverse((row.counts.uses(), !row.is_dead_weight)));
     Ok(rows)
 }
 

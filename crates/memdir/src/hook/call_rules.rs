@@ -6,6 +6,7 @@ use crate::{
     hosts::{HookEvent, ToolDecision},
     rules::{self, Decisions},
 };
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Action, MatchedRule, Recall, RuleOrigin, ShownRule, Strength};
 use std::path::Path;
 
@@ -84,7 +85,7 @@ impl HookCall<'_> {
         if decision.is_none() && !tells {
             return None;
         }
-        rules.sort_by_key(|rule| std::cmp::Reverse((rule.effect == Strength::Deny, rule.holds, rule.effect)));
+        rules.shared_sort_by_key(|rule| std::cmp::Reverse((rule.effect == Strength::Deny, rule.holds, rule.effect)));
         let text = self.show_rules(&rules);
         match decision {
             Some((decision, reason)) => Some(HookText { decision: Some(decision), text: format!("{reason}{}", text.unwrap_or_default()) }),
@@ -111,7 +112,7 @@ impl HookCall<'_> {
             return None;
         }
         // Of several calls at once, the one that a rule is strongest for counts.
-        matched.sort_by(|a, b| a.path.cmp(&b.path).then(b.strength.cmp(&a.strength)));
+        matched.shared_sort_by(|a, b| a.path.cmp(&b.path).then(b.strength.cmp(&a.strength)));
         matched.dedup_by(|a, b| a.path == b.path);
         let decisions = self.check(Decisions::load(&self.settings.home.value)).unwrap_or_default();
         let active = |matched: MatchedRule| {

@@ -2,6 +2,7 @@
 //! and a missing final newline. Pure; knows nothing about hosts.
 
 use super::text_edit::{EditError, EditedText, dotted};
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::internal::base::{line_diff, text};
 use serde_json::Value;
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Key, RawString, Table};
@@ -235,7 +236,7 @@ fn remove_item(document: &mut DocumentMut, path: &[String]) -> Result<(), EditEr
         }
         None => {}
     }
-    kept.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+    kept.shared_sort_by_key(|(position, _)| std::cmp::Reverse(*position));
     for (position, text) in kept {
         // One blank line separates a table from what is before it, and goes with the table.
         let text = if text == "\n" || text.ends_with("\n\n") { &text[..text.len() - 1] } else { &text };

@@ -11,6 +11,7 @@ use super::{
 use crate::hosts::{ConfigEdit, ConfigFormat, InstallScope, Machine, MemoryChoice};
 use jiff::Timestamp;
 use memdir_core::internal::base::disk::{FileLock, LockWait};
+use memdir_core::internal::base::sort::SharedSort as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
@@ -147,7 +148,7 @@ impl Receipts {
             }
         }
         self.installed.push(receipt);
-        self.installed.sort_by(|a, b| a.key.order().cmp(&b.key.order()));
+        self.installed.shared_sort_by(|a, b| a.key.order().cmp(&b.key.order()));
     }
 
     /// Removes a receipt. The record of a file that is shared with another installation moves to that one.

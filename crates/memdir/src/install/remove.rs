@@ -12,6 +12,7 @@ use super::{
 use crate::hosts::{
     ConfigEdit, ConfigFile, InstallScope, RemoteServer, RemoteToken, config_edit, remote::remote_file, text_edit::EditError,
 };
+use memdir_core::internal::base::sort::SharedSort as _;
 use std::{fs, path::PathBuf};
 
 /// The planned removal from one file.
@@ -97,7 +98,7 @@ fn without_edits(record: &FileReceipt, own: &[&ConfigEdit], text: &str, programs
         }
     }
     // Innermost first: the containers around them are empty only then.
-    created.sort_by_key(|path| std::cmp::Reverse(path.len()));
+    created.shared_sort_by_key(|path| std::cmp::Reverse(path.len()));
     for path in &created {
         text = config_edit::remove_empty(record.format, &text, path).map_err(fail)?;
     }
@@ -150,6 +151,6 @@ pub(crate) fn apply(removal: &Removal, scope: InstallScope) -> Result<FileOutcom
 /// Removes the directories that were created for the files, innermost first, if they are empty.
 pub(crate) fn remove_created_dirs(removals: &[Removal]) {
     let mut dirs: Vec<&PathBuf> = removals.iter().flat_map(|removal| &removal.dirs).collect();
-    dirs.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
+    dirs.shared_sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
     dirs.into_iter().for_each(|dir| drop(fs::remove_dir(dir)));
 }

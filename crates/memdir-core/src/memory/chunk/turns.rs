@@ -6,6 +6,7 @@
 
 use super::blocks::{Block, BlockKind, is_blank};
 use crate::base::day::Day;
+use crate::base::sort::SharedSort as _;
 use std::collections::HashMap;
 
 /// The line that opens a turn.
@@ -76,7 +77,7 @@ fn candidates(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
         BlockKind::Heading { text, .. } => heading_opener(text, b.first),
         _ => None,
     }));
-    found.sort_by_key(|o| o.line);
+    found.shared_sort_by_key(|o| o.line);
     found
 }
 

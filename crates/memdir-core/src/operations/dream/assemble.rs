@@ -6,6 +6,7 @@ use super::{
     material::{Material, MaterialFile, free_archive_name},
     superseded, validate,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -131,7 +132,7 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
         out.push(operation);
     }
     // The surest first; of equal ones those of one kind together.
-    out.sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
+    out.shared_sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
     let note = |count: usize, what: &str| {
         let operations = if count == 1 { "operation" } else { "operations" };
         (count > 0).then(|| format!("{count} {operations} {what}"))

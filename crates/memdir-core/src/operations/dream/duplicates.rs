@@ -7,6 +7,7 @@ use super::{
     material::{Features, Material, MaterialFile, are_about_different_things, binding_fields, common},
     words,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{error::Result, version::Version},
     search::embed::{EmbedRole, Embedder},
@@ -217,7 +218,7 @@ fn groups(count: usize, pairs: &BTreeMap<(usize, usize), DreamReason>) -> Vec<(V
 fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &dyn Fn(&MaterialFile) -> u64) -> Option<DreamOperation> {
     let mut members: Vec<&MaterialFile> = group.iter().map(|at| &files[*at]).collect();
     // A memory that is used, linked or longer keeps its name; then the one with the shorter name, which is rarely a copy.
-    members.sort_by_key(|file| {
+    members.shared_sort_by_key(|file| {
         let (uses, fields, words) = (weight(file), binding_fields(&file.memory).len(), file.features.count);
         (std::cmp::Reverse((fields, uses, words)), file.path.as_str().len(), file.path.clone())
     });

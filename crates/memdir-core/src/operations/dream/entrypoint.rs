@@ -6,6 +6,7 @@ use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
     material::{Material, MaterialFile},
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::Result,
@@ -105,7 +106,7 @@ pub(super) fn find(
             .section_lines()
             .filter_map(|(rel, text)| file_of(rel).map(|file| OwnLine { file, text, uses: weight(file) }))
             .collect();
-        lines.sort_by(|a, b| a.value().cmp(&b.value()));
+        lines.shared_sort_by(|a, b| a.value().cmp(&b.value()));
         out.extend(tidied(&entrypoint, &lines, surplus, &files));
         let long = entrypoint::long_lines(&entrypoint).len();
         if long > 0 {
@@ -191,7 +192,7 @@ fn grouped(
 /// A memory that lists the memories of a folder, whose lines move to a page.
 fn group(entrypoint: &EntrypointFiles, folder: &str, path: MemoryPath, lines: &[&OwnLine<'_>], confidence: u8) -> DreamOperation {
     let mut members: Vec<&MaterialFile> = lines.iter().map(|line| line.file).collect();
-    members.sort_by(|a, b| a.path.cmp(&b.path));
+    members.shared_sort_by(|a, b| a.path.cmp(&b.path));
     let title_of = |file: &&MaterialFile| file.memory.title(strip_md(file.path.file_name())).replace(['[', ']'], "");
     let titles: Vec<String> = members.iter().map(title_of).collect();
     let body: String = members
@@ -232,7 +233,7 @@ fn returned<'a>(
 ) -> Vec<DreamOperation> {
     let mut used: Vec<(u64, &MaterialFile)> =
         entrypoint.paged().filter_map(file_of).map(|file| (weight(file), file)).filter(|(uses, _)| *uses >= MIN_USES).collect();
-    used.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
+    used.shared_sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
     let to_operation = |(uses, file): (u64, &MaterialFile)| DreamOperation {
         action: DreamAction::Update,
         reason: DreamReason::Entrypoint,

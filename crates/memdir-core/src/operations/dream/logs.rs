@@ -6,6 +6,7 @@ use super::{
     material::{Material, common},
     words::{self, Token, TokenClass},
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{path::MemoryPath, text},
     memory::compose,
@@ -155,7 +156,7 @@ fn postings(material: &Material, facts: &[LogFact]) -> HashMap<u64, Vec<usize>> 
 /// The memories that contain the rarest words of an entry.
 fn candidates(postings: &HashMap<u64, Vec<usize>>, fact: &LogFact) -> BTreeSet<usize> {
     let mut lists: Vec<&Vec<usize>> = fact.words.iter().filter_map(|word| postings.get(word)).filter(|list| !list.is_empty()).collect();
-    lists.sort_by_key(|list| list.len());
+    lists.shared_sort_by_key(|list| list.len());
     lists.into_iter().take(3).flat_map(|list| list.iter().copied().take(200)).collect()
 }
 

@@ -2,6 +2,7 @@
 //! of memories.
 
 use super::{DreamApplied, DreamPlan, DreamReason, parse, render};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         disk::{self, FileLock, LockWait, Replace},
@@ -279,7 +280,7 @@ impl DreamShelf {
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("plan-") && name.ends_with(".md"))
         };
         let mut files: Vec<PathBuf> = entries.filter(is_plan).collect();
-        files.sort_by_key(|file| plan_order(file));
+        files.shared_sort_by_key(|file| plan_order(file));
         files
     }
 

@@ -2,6 +2,7 @@
 //! is searched and has no entrypoint line. Pure.
 
 use super::{ImportFile, Incoming, names::slug};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{error::Problem, limits, text},
     memory, secrets,
@@ -119,7 +120,7 @@ fn chatgpt(value: &Value) -> Conversation<'_> {
     if turns.is_empty() {
         let mut all: Vec<&Value> =
             value["mapping"].as_object().into_iter().flat_map(|map| map.values()).map(|node| &node["message"]).collect();
-        all.sort_by(|a, b| a["create_time"].as_f64().unwrap_or_default().total_cmp(&b["create_time"].as_f64().unwrap_or_default()));
+        all.shared_sort_by(|a, b| a["create_time"].as_f64().unwrap_or_default().total_cmp(&b["create_time"].as_f64().unwrap_or_default()));
         turns = all.into_iter().filter_map(chatgpt_turn).collect();
     }
     #[expect(clippy::cast_possible_truncation, reason = "seconds since 1970; the fraction does not matter")]

@@ -10,6 +10,7 @@ use super::{
     known::{self, KnownMemory},
     mount,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         disk,
@@ -129,7 +130,7 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
     }
     let (rejected, open): (Vec<_>, Vec<_>) = there.into_iter().partition(|entry| entry.rejected);
     ranked.extend(open.into_iter().map(|entry| Ranked { weight: entry.weight, newest: entry.newest(), name: entry.name, new: None }));
-    ranked.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest.cmp(&a.newest)).then(a.name.cmp(&b.name)));
+    ranked.shared_sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest.cmp(&a.newest)).then(a.name.cmp(&b.name)));
     for (at, one) in ranked.into_iter().enumerate() {
         let stays = at < limits::INBOX_CANDIDATES;
         match one.new {
@@ -168,7 +169,7 @@ fn normal_words(words: &str) -> Option<String> {
 
 /// The removal of the oldest rejected candidates beyond the limit. Their keys stay.
 fn excess_rejected(mut rejected: Vec<InboxEntry>) -> Result<Vec<FileEdit>> {
-    rejected.sort_by_key(|entry| std::cmp::Reverse(entry.proposed));
+    rejected.shared_sort_by_key(|entry| std::cmp::Reverse(entry.proposed));
     rejected.iter().skip(limits::INBOX_CANDIDATES).map(|entry| removal(&entry.name)).collect()
 }
 

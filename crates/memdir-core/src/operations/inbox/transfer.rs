@@ -6,6 +6,7 @@ use super::{
     decided::{add_decided, decided_keys, directory},
     entries,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         disk,
@@ -45,7 +46,7 @@ fn plan(view: &dyn View, from: &str, into: &str, decided: &HashSet<String>) -> R
     let keys: HashSet<&str> = there.iter().map(|entry| entry.key.as_str()).filter(|key| !key.is_empty()).collect();
     let mut room = limits::INBOX_CANDIDATES.saturating_sub(there.iter().filter(|entry| !entry.rejected).count());
     let mut all = entries(view, from)?;
-    all.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| Reverse(a.newest()).cmp(&Reverse(b.newest()))));
+    all.shared_sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| Reverse(a.newest()).cmp(&Reverse(b.newest()))));
     let (mut edits, mut moved) = (Vec::new(), 0);
     for entry in all {
         let Some(stored) = view.get(&MemoryPath::parse(&entry.name)?.with_md())? else { continue };

@@ -10,6 +10,7 @@ use super::{
     on_disk, read_file, spellings,
     temps::{TempName, keep_save},
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -177,7 +178,7 @@ impl<'a> Locked<'a> {
                 self.store.record_content(&edit.spot, &bytes, at);
             }
         }
-        change.files.sort_by(|a, b| a.path.cmp(&b.path));
+        change.files.shared_sort_by(|a, b| a.path.cmp(&b.path));
         Ok(change)
     }
 
@@ -318,7 +319,7 @@ impl<'a> Locked<'a> {
     /// more.
     fn put_back(&self, temps: &[TempName], edits: &[Edit], displaced: &mut Vec<(usize, Vec<u8>)>) -> Result<()> {
         let mut order: Vec<usize> = (0..edits.len()).collect();
-        order.sort_by_key(|n| edits[*n].before.is_none());
+        order.shared_sort_by_key(|n| edits[*n].before.is_none());
         let mut outcome = Ok(());
         for n in order {
             let edit = &edits[n];

@@ -8,6 +8,7 @@ use super::{
     recover::Settler,
     spellings,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -313,7 +314,7 @@ impl FileStore {
                 }
             }
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.shared_sort_by(|a, b| a.path.cmp(&b.path));
         // A mount that shows other files of the same directory has the same record. An import has thousands of files.
         files.dedup_by(|a, b| a.path == b.path);
         let is_here = |root: &Path| self.mounts.iter().any(|mount| mount.root.path() == root);

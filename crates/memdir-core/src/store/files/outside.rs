@@ -9,6 +9,7 @@ use super::{
     recover::Settler,
     walk,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -251,7 +252,7 @@ impl FileStore {
         let time = |file: &OutsideFile| file.now.as_ref().map_or_else(|| times.gone_at(&file.rel), |stored| stored.stamp.changed_ms());
         let mut drafts: Vec<(i64, Vec<Draft<'_>>)> =
             batch.iter().map(|files| (files.iter().map(time).max().unwrap_or(0), files.iter().map(draft).collect())).collect();
-        drafts.sort_by_key(|(at, _)| *at);
+        drafts.shared_sort_by_key(|(at, _)| *at);
         let changes: Vec<FoundChange<'_>> = drafts.iter().map(|(at, drafts)| FoundChange { drafts, at: *at }).collect();
         self.journal(owner).record_all_found(&changes)?;
         // First the new records, which mark their files as unknown, then what was just read.

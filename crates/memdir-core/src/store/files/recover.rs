@@ -14,6 +14,7 @@ use super::{
     real_path,
     temps::{self, TempName, keep_save, leftovers},
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -211,7 +212,7 @@ impl FileStore {
         }
         let mut files = plan.unwrap_or_default();
         // What is written comes before what is removed: the text of a moved memory is never in neither place.
-        files.sort_by_key(|file| file.bytes.is_none());
+        files.shared_sort_by_key(|file| file.bytes.is_none());
         for file in files {
             let part = &mut parts[file.part];
             let mut saved = Vec::new();

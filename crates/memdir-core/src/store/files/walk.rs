@@ -6,6 +6,7 @@ use super::{
     fault,
     lock::LOCK_FILE,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, NameProblem, Problem, Result},
@@ -52,9 +53,9 @@ pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rul
     rules.stop.check()?;
     let mut out = walker.out;
     out.entries.sort_by(|a, b| a.path.cmp(&b.path));
-    out.folders.sort_by(|a, b| a.path.cmp(&b.path));
+    out.folders.shared_sort_by(|a, b| a.path.cmp(&b.path));
     out.report_collisions();
-    out.problems.sort_by(|a, b| a.what.cmp(&b.what));
+    out.problems.shared_sort_by(|a, b| a.what.cmp(&b.what));
     Ok(out)
 }
 

@@ -9,6 +9,7 @@ use super::{
     write_new,
 };
 use crate::base::error::{Error, Result};
+use crate::base::sort::SharedSort as _;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs::File,
@@ -152,7 +153,7 @@ impl Rewrite {
             records.entry(newest.placed.offset).or_default().push(newest);
         }
         for mut files in records.into_values() {
-            files.sort_by_key(|newest| newest.n);
+            files.shared_sort_by_key(|newest| newest.n);
             let Some(first) = files.first() else { continue };
             let mut record = first.placed.record.clone();
             let all = record.files.len();
