@@ -92,7 +92,8 @@ impl Session {
         let text = replaced(&text, &mut self.journals, hashes(&text, r"-([0-9a-f]{12})\b"), 12, HEX);
         let text = Regex::new(r"mdt_[0-9a-f]{64}").unwrap().replace_all(&text, format!("mdt_{}", pseudo(0, 64, HEX))).into_owned();
         let text = days.iter().fold(text, |text, day| with_fixed_day(&text, day));
-        let text = Regex::new(r"/dreams/[0-9a-f]{32}/").unwrap().replace_all(&text, format!("/dreams/{}/", pseudo(0, 32, HEX))).into_owned();
+        let text =
+            Regex::new(r"/dreams/[0-9a-f]{32}/").unwrap().replace_all(&text, format!("/dreams/{}/", pseudo(0, 32, HEX))).into_owned();
         let text = Regex::new(r"plan-\d{8}T\d{6}Z").unwrap().replace_all(&text, PLAN).into_owned();
         let text = Regex::new(&format!(r"{DAY}T\d{{6}}Z")).unwrap().replace_all(&text, RECEIPT).into_owned();
         let text = Regex::new(r"\b\d+ ms\b").unwrap().replace_all(&text, "8 ms").into_owned();
