@@ -17,6 +17,7 @@ pub(crate) use self::{admin::*, chats::*, development::*, history::*, hosts::*, 
 use crate::exit::Failure;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use std::{
+    convert::identity,
     ffi::OsString,
     io::{self, IsTerminal as _},
     path::PathBuf,
@@ -24,7 +25,7 @@ use std::{
 
 /// Persistent memory for AI agents and people, in plain Markdown files
 #[derive(Debug, Parser)]
-#[command(name = "memdir", version, disable_help_subcommand = true)]
+#[command(name = "memdir", version, disable_help_subcommand = true, mut_subcommands = with_own_arguments)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -178,11 +179,22 @@ pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
 /// the value of an option; [`Args`] has the answer then.
 fn parse_named(line: &[OsString]) -> Option<Args> {
     let commands = Command::augment_subcommands(clap::Command::new("memdir"));
-    let named = line.iter().skip(1).find_map(|word| commands.find_subcommand(word))?.clone();
-    let parser = Global::augment_args(clap::Command::new("memdir")).subcommand(named).subcommand_required(true);
+    let named = with_own_arguments(line.iter().skip(1).find_map(|word| commands.find_subcommand(word))?.clone());
+    let parser =
+        Global::augment_args(clap::Command::new("memdir")).disable_help_subcommand(true).subcommand(named).subcommand_required(true);
     let matches = parser.try_get_matches_from(line).ok()?;
     let (global, command) = (Global::from_arg_matches(&matches).ok()?, Command::from_arg_matches(&matches).ok()?);
     Some(Args { global, command: Some(command) })
+}
+
+/// A command that has an argument named like a global option gets its arguments at once: clap gives a command a copy of each global option
+/// that it does not have, and the arguments of the others are built after that.
+fn with_own_arguments(command: clap::Command) -> clap::Command {
+    match command.get_name() {
+        "chats" => Chats::augment_args(command.defer(identity)),
+        "man" => Man::augment_args(command.defer(identity)),
+        _ => command,
+    }
 }
 
 /// Parses the command line again with the layout of the help texts, which is not built for other commands.
@@ -213,7 +225,10 @@ fn a_command_is_parsed_alone_as_among_all() {
         "ls notes --long",
         "write hook text --dir x",
         "admin group add --help-me-not x --tenant t",
-        "chats search words",
+        "chats --project x --json",
+        "chats forget --project x --yes",
+        "--json man dir",
+        "help read",
         "config set mounts.read read",
     ] {
         let alone = parse_named(&words(line)).map(|args| format!("{args:?}"));

@@ -1,4 +1,4 @@
-//! The clock, which is passed in. Only this file reads the system time.
+//! The clock, which is passed in; shows times and ages; parses dates and periods. Only this file reads the system time.
 
 use crate::base::error::{Error, Result};
 use jiff::{Timestamp, civil, tz::TimeZone};

@@ -127,7 +127,7 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
     match newest {
         None if matches!(which, UndoTarget::Last) => Err(Error::no_change(format!("no changes to {doing}"))),
         None => Err(Error::no_change(format!("you have no changes to {doing}"))),
-        // A newer change may be in the damaged part of the journal, and taking back another one would be a surprise.
+        // A newer change may be in the damaged part of the journal, and reverting another one would be a surprise.
         Some(change) if change.after_damage => {
             let (id, what) = (&change.id, describe_here(change));
             let why = format!("a journal record is damaged, so {id} ({what}) may not be the newest {kind}; use its id to {doing} {it}");

@@ -243,7 +243,7 @@ fn a_removal_that_cannot_be_taken_back_is_an_error_and_keeps_the_save() {
     assert_eq!(names(&dir.join("memory")), ["a.md", "b.md", "next.md"]);
 }
 
-/// The failed exchange used to count as taken back: the plan was called again with its own text and appended the line twice.
+/// The failed exchange used to count as reverted: the plan was called again with its own text and appended the line twice.
 #[test]
 fn an_exchange_that_cannot_be_taken_back_is_an_error_and_never_a_second_append() {
     for saves in 1..=3 {

@@ -243,7 +243,7 @@ fn parts_are_joined_whatever_the_clocks_say() {
     assert_eq!(of_a.iter().map(|change| change.files.len()).collect::<Vec<_>>(), [2]);
 }
 
-/// A space that sees only a part of a change never takes back that part.
+/// A space that sees only a part of a change never reverts that part.
 #[test]
 fn a_part_of_a_change_is_never_undone() {
     let top = TempDir::new().unwrap();

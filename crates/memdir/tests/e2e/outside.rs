@@ -148,7 +148,7 @@ fn what_other_programs_did_is_in_the_history() {
     assert_eq!(home.ok(&["history"]).lines().count(), 9);
 }
 
-/// Bare `undo` used to answer that the newest change was memdir's own, and to take back that one.
+/// Bare `undo` used to answer that the newest change was memdir's own, and to revert that one.
 #[test]
 fn the_newest_change_is_undone_also_if_another_program_made_it() {
     let home = Home::new();
@@ -529,7 +529,7 @@ fn writers_an_editor_and_undos_at_once_lose_nothing() {
         });
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                // It may take back an outside change, or refuse another actor's change.
+                // It may revert an outside change, or refuse another actor's change.
                 let undo = home.command(&["undo"]).output().unwrap();
                 assert!(matches!(undo.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&undo.stderr));
             }

@@ -150,7 +150,7 @@ fn a_file_without_md_beside_one_with_md_is_restored() {
     assert_eq!((home.text("x"), home.text("x.md")), (before, "2\n".into()));
 }
 
-/// Another program's edit with an old modification time used to separate the two halves of a move in the history: the undo took back
+/// Another program's edit with an old modification time used to separate the two halves of a move in the history: the undo reverted
 /// one of them, and the memory was in neither mount.
 #[test]
 fn a_move_is_undone_as_a_whole_whatever_the_times() {

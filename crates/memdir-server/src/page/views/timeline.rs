@@ -55,7 +55,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     Ok(Page::reply("Timeline", "/timeline", body))
 }
 
-/// The changes that are undone at present, of changes newest first. An undo is newer than what it takes back, so the newest changes suffice.
+/// The changes that are undone at present, of changes newest first. An undo is newer than what it reverts, so the newest changes suffice.
 pub(in crate::page) fn undone(changes: &[Change]) -> HashSet<String> {
     let mut cancelled: HashSet<String> = HashSet::new();
     for change in changes.iter().filter(|change| change.undoes.is_some()) {

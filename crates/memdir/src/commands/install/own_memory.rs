@@ -181,7 +181,7 @@ impl Settlement {
         install::apply(&place.request(self.host, self.scope, Some(self.choice)), &self.files)
     }
 
-    /// Takes back the settings of this project if they were made by a choice for this project alone: a choice for all projects
+    /// Reverts the settings of this project if they were made by a choice for this project alone: a choice for all projects
     /// replaces it.
     pub(in crate::commands) fn supersede(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, InstallError> {
         let request = place.request(self.host, InstallScope::Project, None);

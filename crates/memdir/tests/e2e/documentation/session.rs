@@ -12,6 +12,10 @@ const HOME: &str = "/home/ada";
 /// The day and time in the pages.
 const DAY: &str = "2026-03-02";
 const TIME: &str = "14:05";
+/// The name of a plan in the pages, without `.md`.
+const PLAN: &str = "plan-20260302T140500Z";
+/// The name of a receipt in the pages, without `.json`.
+const RECEIPT: &str = "2026-03-02T140500Z";
 /// Where the program is in the pages.
 const PROGRAM: &str = "/home/ada/.local/bin/memdir";
 
@@ -78,7 +82,7 @@ impl Session {
     }
 
     /// An output as a page shows it. Replaced by fixed values are: the home and the program's path, today's date, times, durations in
-    /// milliseconds, the scores of conversations, and the ids of changes, tokens, projects and journals. Versions are hashes of the
+    /// milliseconds, the scores of conversations, the names of plans and receipts, and the ids of changes, tokens, projects and journals. Versions are hashes of the
     /// content and stay.
     fn canonical(&mut self, output: &str, days: &[String]) -> String {
         let text = output.replace(env!("CARGO_BIN_EXE_memdir"), PROGRAM).replace(&self.home(), HOME);
@@ -88,6 +92,10 @@ impl Session {
         let text = replaced(&text, &mut self.journals, hashes(&text, r"-([0-9a-f]{12})\b"), 12, HEX);
         let text = Regex::new(r"mdt_[0-9a-f]{64}").unwrap().replace_all(&text, format!("mdt_{}", pseudo(0, 64, HEX))).into_owned();
         let text = days.iter().fold(text, |text, day| with_fixed_day(&text, day));
+        let text =
+            Regex::new(r"/dreams/[0-9a-f]{32}/").unwrap().replace_all(&text, format!("/dreams/{}/", pseudo(0, 32, HEX))).into_owned();
+        let text = Regex::new(r"plan-\d{8}T\d{6}Z").unwrap().replace_all(&text, PLAN).into_owned();
+        let text = Regex::new(&format!(r"{DAY}T\d{{6}}Z")).unwrap().replace_all(&text, RECEIPT).into_owned();
         let text = Regex::new(r"\b\d+ ms\b").unwrap().replace_all(&text, "8 ms").into_owned();
         // The text of a conversation has the day in its headings, which moves its vector: .48 on one day, .49 on another.
         let text = Regex::new(r"(?m)(^chats/\S+  )0\.\d\d").unwrap().replace_all(&text, "${1}0.67").into_owned();
@@ -202,4 +210,8 @@ fn what_varies_is_replaced_and_restored() {
     assert_eq!(shown, expected);
     let command = session.actual(&format!("memdir undo {id} --project shop-{project} --dir /home/ada/x"));
     assert_eq!(command, format!("memdir undo 8z38z4zp --project shop-a0127cc5a2 --dir {home}/x"));
+
+    let actual = "/dreams/82ff81e8b63f8f01944407ebc69826c9/plan-19991231T235959Z.md, /forgotten/1999-12-31T235959Z.json";
+    let shown = session.canonical(actual, &["1999-12-31".to_owned()]);
+    assert_eq!(shown, format!("/dreams/{}/{PLAN}.md, /forgotten/{RECEIPT}.json", pseudo(0, 32, HEX)));
 }
