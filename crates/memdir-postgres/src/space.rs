@@ -170,7 +170,7 @@ impl Space {
     /// The namespaces of all mounts, sorted, without duplicates.
     pub(crate) fn namespaces(&self) -> Vec<String> {
         let mut all: Vec<String> = self.mounts.iter().map(|mount| mount.namespace.clone()).collect();
-        all.sort();
+        all.shared_sort();
         all.dedup();
         all
     }

@@ -1,6 +1,7 @@
 //! Counts how often the prompt was loaded, and its size: one line per load in `loads.jsonl`. Contains sizes, counts
 //! and times, never text, and stays on this machine.
 
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     PromptLoad, Source, Store, Version,
     internal::base::disk::{self, FileLock, LockWait, Replace},
@@ -52,7 +53,7 @@ pub(crate) fn space(store: &dyn Store) -> String {
         .filter(|mount| mount.source != Source::Inbox)
         .map(|mount| format!("{}={}={}", mount.prefix, mount.root.display(), mount.rules));
     let mut mounts: Vec<String> = mounts.collect();
-    mounts.sort();
+    mounts.shared_sort();
     Version::from_content(mounts.join("\n").as_bytes()).to_string()
 }
 

@@ -2,6 +2,7 @@
 
 use crate::config::{self, MountSetting, RepositorySettings, Settings};
 use memdir_chats::{ChatArchive, READERS};
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
     internal::{
@@ -66,7 +67,7 @@ pub(crate) fn inbox_mount(settings: &Settings, project: &str, prefix: &str) -> M
 pub(crate) fn all_inboxes(settings: &Settings) -> Vec<Mount> {
     let entries = fs::read_dir(settings.home.value.join(INBOX)).into_iter().flatten().flatten();
     let mut projects: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    projects.sort();
+    projects.shared_sort();
     let mounts = projects.iter().map(|project| Mount { apart: false, ..inbox_mount(settings, project, "") });
     mounts.filter(|mount| mount.root.is_dir()).collect()
 }

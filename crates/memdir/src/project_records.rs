@@ -1,6 +1,7 @@
 //! Records of projects: their root directory, their remotes, and the memory they use. Each is a small file, `projects/ID.toml`, which is
 //! read without a lock and changed only through [`RecordsLock`]. No memory depends on a record.
 
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Project,
     internal::{
@@ -123,7 +124,7 @@ pub(crate) fn ids(home: &Path) -> Vec<String> {
             ids.push(id.to_owned());
         }
     }
-    ids.sort();
+    ids.shared_sort();
     ids.dedup();
     ids
 }

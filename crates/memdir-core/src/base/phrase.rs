@@ -149,7 +149,7 @@ fn letter_pattern(letter: &str) -> String {
     if let (Some(c @ '!'..='~'), None) = (plain.chars().next(), plain.chars().nth(1)) {
         forms.extend(char::from_u32(c as u32 + 0xfee0).map(String::from));
     }
-    forms.sort();
+    forms.shared_sort();
     forms.dedup();
     // The longest first: a composed letter must not match the beginning of a decomposed one.
     forms.shared_sort_by_key(|form| std::cmp::Reverse(form.len()));

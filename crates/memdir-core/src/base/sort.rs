@@ -9,7 +9,17 @@ pub trait SharedSort<T> {
     fn shared_sort_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
 
     /// Sorts as [`slice::sort_by_key`] does.
-    fn shared_sort_by_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K);
+    fn shared_sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
+        self.shared_sort_by(|a, b| key(a).cmp(&key(b)));
+    }
+
+    /// Sorts as [`slice::sort`] does.
+    fn shared_sort(&mut self)
+    where
+        T: Ord,
+    {
+        self.shared_sort_by(T::cmp);
+    }
 }
 
 impl<T> SharedSort<T> for [T] {
@@ -20,10 +30,6 @@ impl<T> SharedSort<T> for [T] {
         let mut order: Vec<usize> = (0..self.len()).collect();
         sort_numbers(&mut order, &mut |a, b| compare(&self[a], &self[b]));
         put_in_order(&mut order, &mut |a, b| self.swap(a, b));
-    }
-
-    fn shared_sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
-        self.shared_sort_by(|a, b| key(a).cmp(&key(b)));
     }
 }
 
@@ -60,6 +66,9 @@ mod tests {
             prop_assert_eq!(&shared, &standard);
             shared.shared_sort_by_key(|item| item.1);
             standard.sort_by_key(|item| item.1);
+            prop_assert_eq!(&shared, &standard);
+            shared.shared_sort();
+            standard.sort();
             prop_assert_eq!(shared, standard);
         }
     }

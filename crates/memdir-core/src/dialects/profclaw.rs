@@ -1,6 +1,7 @@
 //! profClaw's memory tools, on a workspace: `MEMORY.md`, everything below `memory/`, and additional paths. Read-only.
 
 use super::{Advice, Dialect, DialectPlaces, DialectSpace};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -169,7 +170,7 @@ fn stats(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));
     let bytes: u64 = caller.memdir.store().list("")?.entries.iter().map(|entry| entry.stamp.size).sum();
     let mut sources: Vec<Source> = counts.iter().map(|mount| mount.source).collect();
-    sources.sort();
+    sources.shared_sort();
     sources.dedup();
     let model = searcher.embedder().map(|embedder| embedder.id().as_str().to_owned());
     let mut out = json!({

@@ -3,6 +3,7 @@
 mod settings;
 
 use super::{Advice, Dialect, DialectPlaces, DialectSpace, cut_with_note};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{EditProblem, Error, Result},
@@ -205,8 +206,8 @@ fn list(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
         let list = if store.check_writable(&entry.path).is_ok() { &mut memories } else { &mut read_only };
         list.push(secrets::redact(entry.path.name()).into_owned());
     }
-    memories.sort();
-    read_only.sort();
+    memories.shared_sort();
+    read_only.shared_sort();
     // Serena lists linked directories. A link that is not followed is reported with the setting that changes this.
     let notes = walk.problems.into_iter().map(|problem| problem.what).filter(|what| what.contains("link_roots"));
     let lists = [("memories", memories), ("read_only_memories", read_only), ("notes", notes.collect())];

@@ -1,6 +1,7 @@
 //! Finds problems of an entrypoint: dead lines, and lines that are too long for a pointer.
 
 use super::{EntrypointFiles, LinePlace};
+use crate::base::sort::SharedSort as _;
 use crate::store::mounts::page_name;
 use std::fmt;
 
@@ -45,7 +46,7 @@ pub fn dead(entrypoint: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<
     });
     let ours = section.chain(pages).filter(|(path, _)| !exists(path)).map(|(path, place)| DeadLine { path: path.clone(), place });
     let mut found: Vec<DeadLine> = hand.chain(ours).collect();
-    found.sort();
+    found.shared_sort();
     found
 }
 

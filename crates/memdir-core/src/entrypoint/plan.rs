@@ -2,6 +2,7 @@
 //! entrypoint and one page.
 
 use super::{EntrypointFiles, Page, line, user_text};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         limits,
@@ -335,7 +336,7 @@ impl<'a> Work<'a> {
         }
         let mut oldest: Vec<(bool, i64, String)> =
             self.sheet.lines.keys().map(|path| (self.single && self.fresh.contains(path), age(path), path.clone())).collect();
-        oldest.sort();
+        oldest.shared_sort();
         let mut oldest = oldest.into_iter().map(|(_, _, path)| path).peekable();
         // Pages before this one have no room.
         let mut from = 0;

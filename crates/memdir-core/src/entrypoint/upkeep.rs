@@ -8,6 +8,7 @@ use super::{
     outdated::{self, Lines},
     plan, plan_many,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -320,7 +321,7 @@ pub(crate) fn open_entrypoint(view: &dyn View, books: &EntrypointCache, prefix: 
 fn linked_pages(text: &str) -> Vec<String> {
     let mut names: Vec<String> =
         text.split(['(', ')', '<', '>']).filter(|part| mounts::is_page_name(part)).map(ToOwned::to_owned).collect();
-    names.sort();
+    names.shared_sort();
     names.dedup();
     names
 }

@@ -5,6 +5,7 @@ mod alike;
 mod dates;
 mod files;
 
+use crate::base::sort::SharedSort as _;
 pub use dates::{RelativeDate, relative_dates};
 
 use crate::{
@@ -182,7 +183,7 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
         out.without_cues += usize::from(cues::lacks_cues(store, &stored.path, &Memory::parse(text).0));
     }
     between_files(&space, &texts, &mut out.findings);
-    out.findings.sort();
+    out.findings.shared_sort();
     out.findings.dedup();
     Ok(out)
 }

@@ -162,7 +162,7 @@ pub(crate) fn check_diff(store: &dyn Store, context: &Context, request: &CheckDi
     let table = context.recall_table(store, cache)?;
     out.rules = rules(store, &table, &request.files)?;
     out.doubtful.shared_sort_by(|a, b| a.name.cmp(&b.name));
-    out.updated.sort();
+    out.updated.shared_sort();
     Ok(out)
 }
 
@@ -233,7 +233,7 @@ fn reasons(change: &ChangeWords<'_>, text: &str) -> Vec<DoubtReason> {
             MentionKind::Command | MentionKind::Commit | MentionKind::Link | MentionKind::Memory => {}
         }
     }
-    out.sort();
+    out.shared_sort();
     out.dedup();
     out
 }

@@ -1,5 +1,6 @@
 //! Compares two versions of a memory.
 
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -73,7 +74,7 @@ pub fn resolve_version(store: &dyn Store, path: &MemoryPath, text: &str) -> Resu
     let mut versions: Vec<Version> = files.flat_map(|file| [file.after, file.before]).flatten().collect();
     versions.extend(store.get(path)?.map(|stored| stored.version));
     versions.retain(|version| version.starts_with(text));
-    versions.sort();
+    versions.shared_sort();
     versions.dedup();
     match versions.as_slice() {
         [version] => Ok(*version),

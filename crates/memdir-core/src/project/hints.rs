@@ -2,6 +2,7 @@
 //! author of a prepared `.git` can write anything into it.
 
 use super::{Project, config::Config};
+use crate::base::sort::SharedSort as _;
 use std::{
     fs::File,
     io::{BufRead as _, BufReader, Read as _},
@@ -30,7 +31,7 @@ pub fn hints(project: &Project) -> Hints {
     let Some(git) = &project.git else { return Hints::default() };
     let config = Config::read(git);
     let mut remotes: Vec<String> = config.all("remote.", ".url").filter_map(remote_key).collect();
-    remotes.sort();
+    remotes.shared_sort();
     remotes.dedup();
     Hints { remotes, first_commit: first_commit(git) }
 }

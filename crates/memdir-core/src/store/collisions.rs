@@ -1,5 +1,6 @@
 //! Names that are different here and the same on another system.
 
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{error::Problem, path::MemoryPath},
     store::Walk,
@@ -18,7 +19,7 @@ impl Walk {
             return;
         }
         let mut folded: Vec<(String, &MemoryPath)> = self.entries.iter().map(|entry| (folded(entry.path.as_str()), &entry.path)).collect();
-        folded.sort();
+        folded.shared_sort();
         let found: Vec<Problem> = folded
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0)

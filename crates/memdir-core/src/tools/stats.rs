@@ -1,6 +1,7 @@
 //! `memory_stats`: counts files and chunks.
 
 use super::{Level, Tool, ToolContext, ToolResult, args::Args};
+use crate::base::sort::SharedSort as _;
 use crate::{base::error::Result, search::MountCounts, store::Source};
 use serde_json::json;
 
@@ -23,7 +24,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     let counts = caller.memdir.searcher()?.counts(caller.memdir.store())?;
     let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));
     let mut sources: Vec<Source> = counts.iter().map(|mount| mount.source).collect();
-    sources.sort();
+    sources.shared_sort();
     sources.dedup();
     let changed = last_changed(&counts);
     let off: Vec<Source> = caller.memdir.are_chats_off().then_some(Source::Chat).into_iter().collect();

@@ -17,6 +17,7 @@ use crate::{
 };
 use jiff::{Timestamp, tz::TimeZone};
 use memdir_chats::{ArchivedChat, ArchivedFile, READERS, Reader};
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Clock as _, Error, SystemClock,
     internal::{
@@ -87,7 +88,7 @@ fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
     let listed = chat_archive(settings).list()?;
     notes.extend(listed.problems.into_iter().map(|problem| problem.what));
     let mut ids: Vec<(String, String)> = listed.chats.iter().flat_map(|file| both_ids(&file.chat)).collect();
-    ids.sort();
+    ids.shared_sort();
     let mut chats: Vec<ArchivedFile> = listed.chats.into_iter().filter(|file| filter.matches(&file.chat)).collect();
     let left_out = if args.limit == 0 { 0 } else { chats.len().saturating_sub(args.limit) };
     chats.truncate(chats.len() - left_out);

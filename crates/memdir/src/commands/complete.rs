@@ -11,6 +11,7 @@ use crate::{
 };
 use clap::{Arg, Command, CommandFactory as _};
 use memdir_chats::READERS;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Actor, FileStore, Kind, List, Memdir, Mount, Source};
 use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -218,7 +219,7 @@ impl<'a> Line<'a> {
                 name.truncate(below + end + 1);
             }
         }
-        found.sort();
+        found.shared_sort();
         found.dedup();
         without_help(found)
     }

@@ -10,6 +10,7 @@ use crate::{
 };
 use indicatif::ProgressBar;
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Import, ImportOutcome, Imported, Incoming, Memdir, OnConflict,
     internal::{
@@ -128,7 +129,7 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
 fn markdown_files(dir: &Path, skip: &dyn Fn(&str) -> bool, notes: &mut Vec<String>) -> Result<(Vec<Incoming>, Dates), Failure> {
     let mut files = Vec::new();
     walk(dir, dir, skip, &mut files)?;
-    files.sort();
+    files.shared_sort();
     if files.len() > MAX_FILES {
         return Err(Failure::Usage {
             message: format!("{} has more than {MAX_FILES} Markdown files", dir.display()),

@@ -9,6 +9,7 @@ use crate::{
 use clap::Command;
 use clap_mangen::Man;
 use memdir_core::internal::base::disk::{self, FileMode, Replace};
+use memdir_core::internal::base::sort::SharedSort as _;
 use serde::Serialize;
 use std::{
     fmt::Write as _,
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Typed) -> Result<CommandOutput, Failure> {
                 disk::replace(&dir.join(name), how, |file| file.write_all(text.as_bytes())).map_err(fail)?;
             }
             let mut names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
-            names.sort();
+            names.shared_sort();
             Pages { dir: Some(dir.clone()), pages: names, text: None }
         }
     };

@@ -2,6 +2,7 @@
 
 use super::{inbox::InboxSetting, keys::KEYS, oauth::OAuthSetting, ranges};
 use crate::exit::Failure;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Access, MemoryPath, Source,
     internal::{base::text, project::Worktrees},
@@ -312,7 +313,7 @@ pub(crate) fn parse(path: &Path, text: &str, expand: &Expand<'_>) -> Result<Conf
     let table = DeTable::parse(text).map_err(|e| file.fail(e.span().map_or(0, |span| span.start), e.message()))?;
     let mut problems = Vec::new();
     report_unknown(&file, "", table.get_ref(), &mut problems);
-    problems.sort();
+    problems.shared_sort();
     if raw.hooks.remind {
         problems.push((usize::MAX, format!("{}: {REMIND_IS_GONE}", path.display())));
     }

@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 use memdir_core::internal::base::disk::{self, FileLock, LockWait};
+use memdir_core::internal::base::sort::SharedSort as _;
 use std::{
     fs,
     io::Write as _,
@@ -126,7 +127,7 @@ fn remove_oldest(dir: &Path) {
     if files.len() < MAX_SESSIONS {
         return;
     }
-    files.sort();
+    files.shared_sort();
     files.iter().take(files.len() - MAX_SESSIONS / 2).for_each(|(_, file)| drop(fs::remove_file(file)));
 }
 

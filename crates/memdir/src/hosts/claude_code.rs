@@ -8,6 +8,7 @@ use super::{
     hooks::{claude_output, hook},
     jsonc, remote_entry, run_marks,
 };
+use memdir_core::internal::base::sort::SharedSort as _;
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -189,7 +190,7 @@ fn auto_memory_dirs(machine: &Machine, scope: InstallScope) -> Vec<PathBuf> {
             projects.map(|project| project.path().join("memory")).filter(|dir| dir.is_dir()).collect()
         }
     };
-    dirs.sort();
+    dirs.shared_sort();
     dirs
 }
 
@@ -202,7 +203,7 @@ fn project_of(_: &Machine, dir: &Path) -> Option<PathBuf> {
     let slug = dir.parent()?.file_name()?.to_str()?.to_owned();
     let mut transcripts: Vec<PathBuf> = fs::read_dir(dir.parent()?).ok()?.flatten().map(|entry| entry.path()).collect();
     transcripts.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    transcripts.sort();
+    transcripts.shared_sort();
     let cwd = |line: &str| serde_json::from_str::<Value>(line).ok()?["cwd"].as_str().map(PathBuf::from);
     let of_transcript = |path: &PathBuf| {
         let mut bytes = Vec::new();

@@ -8,6 +8,7 @@ use super::{
     hooks::{block, claude_output, hook},
     remote_entry,
 };
+use memdir_core::internal::base::sort::SharedSort as _;
 use serde_json::{Map, Value, json};
 
 pub(super) const HOST: Host = Host {
@@ -18,7 +19,7 @@ pub(super) const HOST: Host = Host {
     traces: |machine| {
         let entries = std::fs::read_dir(machine.dir("COPILOT_HOME", ".copilot")).into_iter().flatten().flatten();
         let mut own: Vec<_> = entries.filter(|entry| entry.file_name() != "hooks").map(|entry| entry.path()).collect();
-        own.sort();
+        own.shared_sort();
         own
     },
     variables: &["COPILOT_HOME"],

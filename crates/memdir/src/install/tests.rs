@@ -9,6 +9,7 @@ use crate::hosts::{
     config_edit,
     remote::remote_file,
 };
+use memdir_core::internal::base::sort::SharedSort as _;
 use std::{fs, path::PathBuf};
 
 /// An empty home directory and an empty project.
@@ -67,7 +68,7 @@ impl World {
                 }
             }
         }
-        found.sort();
+        found.shared_sort();
         found
     }
 

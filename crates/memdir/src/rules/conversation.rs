@@ -3,6 +3,7 @@
 //! action that is held again and again would never run.
 
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::internal::base::{
     disk::{self, FileLock},
     time::Deadline,
@@ -272,7 +273,7 @@ fn remove_old(dir: &Path, now: Timestamp) {
     };
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut files: Vec<(i64, PathBuf)> = entries.filter_map(|entry| Some((age(&entry).ok()?, entry.path()))).collect();
-    files.sort();
+    files.shared_sort();
     for (at, (age, file)) in files.iter().enumerate() {
         if *age > KEEP_SECS || (at >= MAX_CONVERSATIONS && *age > HOLD_AGAIN_SECS) {
             // If this fails, the next conversation removes it.

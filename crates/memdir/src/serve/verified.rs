@@ -2,6 +2,7 @@
 
 use crate::config::{OAuthGroup, TokenSetting};
 use jiff::Timestamp;
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::internal::store::space;
 use memdir_server::{CallerId, VerifiedIdentity, VerifiedToken};
 use std::collections::HashMap;
@@ -97,7 +98,7 @@ pub(super) fn grant(identity: &VerifiedIdentity, groups: &[OAuthGroup]) -> Resul
     check_person(&identity.person)?;
     let mapped = groups.iter().filter(|group| identity.groups.contains(&group.name)).flat_map(|group| &group.projects);
     let mut projects: Vec<String> = identity.projects.iter().chain(mapped).cloned().collect();
-    projects.sort();
+    projects.shared_sort();
     projects.dedup();
     Ok(CallerGrant { person: identity.person.clone(), agent: None, projects, read_only: identity.read_only })
 }

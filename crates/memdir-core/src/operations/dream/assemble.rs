@@ -197,7 +197,7 @@ pub(super) fn relink(
             follow.extend(referrers.get(path.name()).into_iter().flatten().filter(|path| !own.contains(*path)).cloned());
         }
     }
-    follow.sort();
+    follow.shared_sort();
     follow.dedup();
     let relinks = follow.into_iter().filter_map(|path| Some(DreamChange::Relink { version: by_path.get(&path)?.version, path }));
     operation.changes.extend(relinks);

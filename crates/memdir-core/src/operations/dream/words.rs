@@ -1,5 +1,6 @@
 //! The words of a text as the detectors compare them: stems, facts (numbers, paths, identifiers), names and polarity. Pure.
 
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::steps,
     memory::lines::{self, FenceScanner, LineKind},
@@ -102,7 +103,7 @@ pub(super) fn title_words(title: &str) -> Vec<String> {
     let separated = title.replace(['/', '_', '-'], " ");
     let tells_apart = |token: &Token| token.is_content() && !GENERIC.contains(&token.text.as_str());
     let mut words: Vec<String> = tokens(&separated).into_iter().filter(tells_apart).map(|token| token.text).collect();
-    words.sort();
+    words.shared_sort();
     words.dedup();
     words
 }

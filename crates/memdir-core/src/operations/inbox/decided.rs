@@ -4,6 +4,7 @@
 //! and can be decided about; the other order would let it come back.
 
 use super::{InboxEntry, REJECTED, is_in_inbox};
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         disk::{self, FileLock, LockWait, Replace},
@@ -67,7 +68,7 @@ fn read_keys(file: &Path) -> Vec<String> {
 /// Adds the keys of decisions that were made in another inbox.
 pub(super) fn add_decided(root: &Path, keys: HashSet<String>) -> Result<()> {
     let mut keys: Vec<String> = keys.into_iter().collect();
-    keys.sort();
+    keys.shared_sort();
     let path = file(root);
     add(&path, &keys).map_err(|source| Error::Io { doing: "record the decisions in", path, source })
 }

@@ -9,6 +9,7 @@
 //! > notes/deploy<TAB>notes/ship                    a rename
 //! ```
 
+use crate::base::sort::SharedSort as _;
 use jiff::Timestamp;
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write as _, ops::AddAssign};
@@ -313,7 +314,7 @@ impl MountCounts {
         if excess > 0 {
             let mut oldest: Vec<(Option<Timestamp>, String)> =
                 self.memories.iter().map(|(name, row)| (row.last_used, name.clone())).collect();
-            oldest.sort();
+            oldest.shared_sort();
             oldest.truncate(excess);
             for (_, name) in &oldest {
                 self.memories.remove(name);
@@ -323,7 +324,7 @@ impl MountCounts {
         if excess > 0 {
             let mut oldest: Vec<(Option<Timestamp>, (String, String))> =
                 self.tripwires.iter().map(|(key, row)| (row.last_fired, key.clone())).collect();
-            oldest.sort();
+            oldest.shared_sort();
             oldest.truncate(excess);
             for (_, key) in &oldest {
                 self.tripwires.remove(key);

@@ -6,6 +6,7 @@ use super::{
     journal::{Draft, Lookup},
     temps::parse_temp_name,
 };
+use crate::base::sort::SharedSort as _;
 use crate::{
     base::{
         error::{Error, Result},
@@ -103,6 +104,6 @@ fn find(open: &Open<'_>) -> Vec<String> {
             }
         }
     }
-    found.sort();
+    found.shared_sort();
     found
 }

@@ -1,6 +1,7 @@
 //! Walks every file that memdir keeps, with who owns it. What is forgotten and what is verified afterwards are the same files,
 //! so a file that no part of the program knows is still read.
 
+use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Memdir,
     internal::store::{files::real_path, mounts},
@@ -122,6 +123,6 @@ pub(super) fn dirs(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut all: Vec<PathBuf> =
         entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect();
-    all.sort();
+    all.shared_sort();
     all
 }
