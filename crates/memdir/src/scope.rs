@@ -235,7 +235,7 @@ impl Scope {
         let is_used = self.has(mounts::INBOX) || own.is_some_and(|folder| folder.symlink_metadata().is_ok());
         let (prefix, why) = match is_used {
             false => (mounts::INBOX, "candidates: memories proposed from what happened in conversations"),
-            true => (mounts::OTHER_INBOX, "candidates; another folder or mount uses the name inbox/"),
+            true => (mounts::OTHER_INBOX, "candidates: memories proposed from what happened in conversations (not named inbox/, because a folder or mount already has that name)"),
         };
         if !self.has(prefix) {
             self.add(mounts::inbox_mount(settings, &self.id, prefix), why);

@@ -47,7 +47,7 @@ impl Phrase {
         if letters < min {
             return Err(Error::bad_input(
                 "words",
-                format!("at least {min} letters or digits are required, because fewer would match nearly every text"),
+                format!("at least {min} letters or digits are required; fewer would match almost everything"),
             ));
         }
         if words.len() > MAX_BYTES {

@@ -170,7 +170,7 @@ pub(crate) fn check_secrets(context: &Context, old: Option<&[u8]>, new: &[u8]) -
             SecretSeverity::Refuse => return Err(Error::Secret { rule: finding.rule.into(), line: finding.line }),
             SecretSeverity::Warn => {
                 warnings.push(format!(
-                    "line {} may contain a secret ({}); if so, remove it and note where it is stored",
+                    "line {} may contain a secret ({}); if so, replace the secret with a note of where it is stored",
                     finding.line, finding.rule
                 ));
             }

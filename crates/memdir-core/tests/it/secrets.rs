@@ -475,7 +475,7 @@ mod verbs {
         let home = Home::new();
         let memdir = home.open();
         let saved = memdir.write(&Write::create(path("a"), format!("API_KEY={}\n", random(ALNUM, 32)))).unwrap();
-        assert_eq!(saved.notes, ["line 1 may contain a secret (assigned-secret); if so, remove it and note where it is stored"]);
+        assert_eq!(saved.notes, ["line 1 may contain a secret (assigned-secret); if so, replace the secret with a note of where it is stored"]);
         let allowing = memdir.with_allow_list(Allow::new(&["github-token".into()], &[]).unwrap());
         allowing.write(&Write::create(path("b"), token())).unwrap();
         assert!(memdir.write(&Write::create(path("c"), token())).is_err(), "the other caller is not allowed");

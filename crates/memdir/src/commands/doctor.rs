@@ -157,7 +157,7 @@ impl Checkup<'_> {
         if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
             // An uninstall elsewhere would remove the installation for all projects instead.
             let dir = quote_posix(&gone.to_string_lossy());
-            let fix = format!("remove the record with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --scope project", host.name);
+            let fix = format!("remove memdir's record of this installation with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --scope project", host.name);
             return report(None, vec![DoctorFinding::note("project", format!("{} no longer exists", gone.display()), fix)]);
         }
         let (machine, mut files) = install::expected(self.receipts, &request);

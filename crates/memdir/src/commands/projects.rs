@@ -231,7 +231,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     check_exists(settings, from)?;
     crate::config::check_id("project", to)?;
     if from == to {
-        return Err(Failure::Usage { message: format!("project {from:?} already has this id"), hint: "use another id".into() });
+        return Err(Failure::Usage { message: format!("the old and new project ids are both {from:?}"), hint: "use another id".into() });
     }
     if project_records::count_memories(&settings.places().project(to)) > 0 {
         return Err(Failure::Usage {

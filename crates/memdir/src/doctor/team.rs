@@ -33,7 +33,7 @@ pub(crate) fn check_team_server(
         if let Some(gone) = project_dir.filter(|dir| !dir.is_dir()) {
             let dir = quote_posix(&gone.to_string_lossy());
             let fix =
-                format!("remove the record with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --server --scope project", host.name);
+                format!("remove memdir's record of this installation with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --server --scope project", host.name);
             return DoctorFinding::note(what, "the project no longer exists", fix);
         }
         let recorded = file.edits.iter().find_map(|edit| if let ConfigEdit::Entry { value, .. } = edit { Some(value) } else { None });
@@ -55,7 +55,7 @@ pub(crate) fn check_team_server(
     };
     let has_token = token.is_some();
     let project = remote_header(&entry, "Memdir-Project").map(str::to_owned);
-    let check_project = project.as_ref().map_or_else(String::new, |project| format!("check the project {project:?}, or "));
+    let check_project = project.as_ref().map_or_else(String::new, |project| format!("check the project name {project:?}, or "));
     match (TeamClient::new(&base, token, project).access(), unset) {
         (TeamAccess::Accepted(version), _) if has_token => {
             DoctorFinding::ok(what, format!("{base} runs memdir {version} and accepts the token"))

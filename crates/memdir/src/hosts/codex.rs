@@ -28,7 +28,7 @@ pub(super) const HOST: Host = Host {
     }),
     instructions: "AGENTS.md",
     next_step: "Start `codex` and trust memdir's hooks once in `/hooks`; in a project, also trust the project.",
-    next_step_without_hooks: Some("Start `codex`; `/mcp` lists memdir. In a project, trust the project first."),
+    next_step_without_hooks: Some("Start `codex` (in a project, also trust the project); `/mcp` then lists memdir."),
     hooks: HOOKS,
     hook_output: claude_output,
     untrusted_hooks: Some(untrusted_hooks),

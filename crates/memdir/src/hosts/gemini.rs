@@ -27,8 +27,8 @@ pub(super) const HOST: Host = Host {
         ..remote_entry::HTTP
     }),
     instructions: "GEMINI.md",
-    next_step: "Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.",
-    next_step_without_hooks: Some("Start `gemini`; `/mcp` lists memdir. In a project, trust the folder first."),
+    next_step: "Start `gemini` (in a project, also trust the folder); `/mcp` and `/hooks` then list memdir.",
+    next_step_without_hooks: Some("Start `gemini` (in a project, also trust the folder); `/mcp` then lists memdir."),
     hooks: HOOKS,
     hook_output: output,
     // The message contains the text of the hook of the session's start.

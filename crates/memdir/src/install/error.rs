@@ -41,7 +41,7 @@ impl InstallError {
 
     /// The error after something else than the files of the host was changed.
     pub(crate) fn after_import(self) -> InstallError {
-        InstallError { unchanged: self.unchanged.map(|_| "no file of the host was changed"), ..self }
+        InstallError { unchanged: self.unchanged.map(|_| "none of the host's files were changed"), ..self }
     }
 
     /// The error after other files of the host were changed.

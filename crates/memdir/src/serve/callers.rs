@@ -145,7 +145,7 @@ impl CallerDirectory for TokenCallers {
             // The operator sees why; a remote caller sees neither the path nor the text of the settings.
             let _ = writeln!(
                 std::io::stderr(),
-                "memdir: until the settings are corrected, only the token of --token-file or MEMDIR_TOKEN is accepted: {why}"
+                "memdir: invalid settings: {why}; until they are corrected, only the token from --token-file or MEMDIR_TOKEN is accepted"
             );
             *reported = Some(why);
         }

@@ -198,7 +198,7 @@ fn too_few_letters_and_read_only_memories_are_explained() {
     home.ok(&["write", "a", "A secret garden is here."]);
     assert_snapshot!(home.run(&["forget", "--yes", "a"]), @"
     -- stderr
-    error: invalid words: at least 3 letters or digits are required, because fewer would match nearly every text
+    error: invalid words: at least 3 letters or digits are required; fewer would match almost everything
     -- exit 2
     ");
     assert_snapshot!(home.run(&["forget", "--yes", "nowhere to be found"]), @"

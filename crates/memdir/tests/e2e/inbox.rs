@@ -168,7 +168,7 @@ fn a_folder_of_the_project_keeps_its_name() {
     fs::write(own.join("todo.md"), "Buy milk.\n").unwrap();
     assert!(home.run_bare(&["read", "inbox/todo"]).contains("Buy milk."));
     assert!(home.run_bare(&["inbox"]).starts_with("memdir-inbox/notes/deploy"));
-    assert!(home.run_bare(&["where"]).contains("another folder or mount uses the name inbox/"));
+    assert!(home.run_bare(&["where"]).contains("not named inbox/, because a folder or mount already has that name"));
     assert!(home.run_bare(&["rename", "memdir-inbox/notes/deploy", "notes/deploy"]).contains("notes/deploy"));
     assert!(home.run_bare(&["write", "inbox/second", "y"]).contains("created inbox/second"), "the folder is writable");
 }

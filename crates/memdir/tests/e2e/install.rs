@@ -216,7 +216,7 @@ fn suggested_commands_keep_the_installation() {
     let shown = home.run_bare(&["install", "claude-code", "codex", "--scope", "project", "--no-hooks"]);
     let command = "memdir install claude-code --scope project --no-hooks --auto-memory replace|share|both\n";
     assert!(shown.contains(&format!("choose what to do with it: {command}")), "{shown}");
-    assert!(shown.contains("  Start `codex`; `/mcp` lists memdir. In a project, trust the project first.\n"), "{shown}");
+    assert!(shown.contains("  Start `codex` (in a project, also trust the project); `/mcp` then lists memdir.\n"), "{shown}");
     let shown = home.run_bare(&["doctor"]);
     assert!(shown.contains(&format!("choose with: {command}")), "{shown}");
     let home = Home::new();

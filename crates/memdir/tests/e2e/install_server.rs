@@ -227,7 +227,7 @@ fn the_doctor_advises_by_how_the_token_was_installed() {
     assert!(missing.starts_with("run: cd ") && missing.ends_with(&command), "{missing}");
     fs::remove_dir(home.path("shop")).unwrap();
     let gone = fix("claude-code");
-    assert!(gone.starts_with("remove the record with: mkdir -p ") && gone.ends_with("--server --scope project"), "{gone}");
+    assert!(gone.starts_with("remove memdir's record of this installation with: mkdir -p ") && gone.ends_with("--server --scope project"), "{gone}");
 }
 
 /// A server with TLS, which is killed when this is dropped.

@@ -373,7 +373,7 @@ fn other_hosts_are_settled_as_far_as_they_have_a_switch() {
       Start `codex` and trust memdir's hooks once in `/hooks`; in a project, also trust the project.
     Gemini CLI (user): done
       [HOME]/.gemini/settings.json changed, backup: settings.json.[BACKUP]
-      Start `gemini`; `/mcp` and `/hooks` list memdir. In a project, trust the folder first.
+      Start `gemini` (in a project, also trust the folder); `/mcp` and `/hooks` then list memdir.
     -- stderr
     note: tools and hooks use the memory selected by these options: --home [HOME]/home
     note: imported 1 memory from [HOME]/.codex/memories (undo: memdir undo [ID])
@@ -541,7 +541,7 @@ fn a_failure_after_the_import_says_how_to_undo_it() {
     assert_snapshot!(run(&home, &["install", "claude-code", "--auto-memory", "replace"]), @"
     -- stderr
     error: [HOME]/.claude.json: line 1, column 17: expected value after colon in object property
-    hint: fix the file, then run the command again; no file of the host was changed; imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
+    hint: fix the file, then run the command again; none of the host's files were changed; imported 2 memories from [HOME]/[CLAUDE] (undo: memdir undo [ID])
     -- exit 3
     ");
     assert_eq!((files(&home), list(&home).as_str()), (before, "deploy\ntabs\n"));

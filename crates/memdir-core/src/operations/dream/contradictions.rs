@@ -68,7 +68,7 @@ fn operation(old: &MaterialFile, new: &MaterialFile, (at, by, is_guess): Sentenc
     let note = if is_dated {
         format!(" (Superseded on {} by [[{}]]: {statement}.)", new.day(), new.name())
     } else {
-        format!(" (Contradicts [[{}]], which has the same date: {statement}.)", new.name())
+        format!(" (Contradicted on the same date by [[{}]]: {statement}.)", new.name())
     };
     let body = old.memory.body();
     let mut lines: Vec<String> = body.split_inclusive('\n').map(str::to_owned).collect();

@@ -7,8 +7,8 @@ use super::{
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-const ABOUT: &str = "Access to one caller's memories: the bearer token selects the space. The header `Memdir-Project` selects one of \
-    the caller's projects; `Memdir-Only` limits the space to a comma-separated list of prefixes. \
+const ABOUT: &str = "Access to the memories of one caller, identified by the bearer token. The header `Memdir-Project` selects one of the \
+    caller's projects; `Memdir-Only` restricts access to memories under a comma-separated list of prefixes. \
     Errors are problem details (RFC 9457).";
 
 /// Describes the routes.

@@ -356,7 +356,7 @@ impl<'a> ForgetPlaces<'a> {
                 "memdir projects rename ID NEW && memdir projects adopt NEW (list the IDs with `memdir projects`); then run this command again"
             )
             .to_owned(),
-            ["journal", _] => "it holds the history of a directory with this name; rename that directory instead".to_owned(),
+            ["journal", _] => "it is named after the directory whose history it holds; rename that directory instead".to_owned(),
             ["people" | "teams" | "agents", _] | ["agents-local", _, _] | ["people", _, "agents", _] => {
                 "memdir does not rename this directory; rename the person, team or agent that it is named after".to_owned()
             }
