@@ -13,7 +13,7 @@ const DIM: usize = 256;
 const FIRST: usize = 999;
 const UNKNOWN: usize = 100;
 
-#[expect(clippy::disallowed_methods, reason = "a build script is told its output directory by the environment, and writes there")]
+#[expect(clippy::disallowed_methods, reason = "cargo passes the output directory of a build script in the environment")]
 fn main() -> Result<(), Box<dyn Error>> {
     for path in ["build.rs", MODEL, VOCAB] {
         println!("cargo::rerun-if-changed={path}");

@@ -90,9 +90,9 @@ const steps = {
       await client.subscribeResource({ uri: step.uri });
     }
     await run(step.then);
-    const told = await news;
+    const notified = await news;
     await listening?.close?.();
-    return told;
+    return notified;
   },
 };
 
@@ -114,7 +114,7 @@ for (const method of [UPDATED, LIST]) {
   }
 }
 await client.connect(transport());
-const told = [];
-for (const step of JSON.parse(readFileSync(0, "utf8"))) told.push(await run(step));
-console.log(JSON.stringify(told));
+const results = [];
+for (const step of JSON.parse(readFileSync(0, "utf8"))) results.push(await run(step));
+console.log(JSON.stringify(results));
 await client.close();

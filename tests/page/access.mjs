@@ -13,9 +13,9 @@ const files = () => {
 };
 
 await story(async (browser) => {
-  // A stranger: no token, a wrong one, a wrong path.
-  const stranger = await watched(browser);
-  const outside = await stranger.newPage();
+  // A browser without a session: no token, a wrong one, a wrong path.
+  const unauthenticated = await watched(browser);
+  const outside = await unauthenticated.newPage();
   for (const url of [`${base}/`, `${base}/start?token=wrong`, `${base}/start`, `${base}/m/notes/deploy`]) {
     assert.equal((await outside.goto(url)).status(), 401, url);
     assert.match(await outside.textContent("body"), /memdir ui/);
@@ -87,8 +87,8 @@ await story(async (browser) => {
   assert.equal(await page.locator("section.card").count(), candidates);
 
   // A session that the server does not know: another browser's cookie, or one of a server that has ended.
-  await stranger.addCookies([{ ...cookie, value: "0".repeat(64) }]);
+  await unauthenticated.addCookies([{ ...cookie, value: "0".repeat(64) }]);
   assert.equal((await outside.goto(`${base}/`)).status(), 401);
   context.assertClean();
-  stranger.assertClean();
+  unauthenticated.assertClean();
 });

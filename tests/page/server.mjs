@@ -16,9 +16,9 @@ async function signIn(context, token) {
 }
 
 await story(async (browser) => {
-  // A stranger sees the form, wherever it goes.
-  const stranger = await watched(browser);
-  const outside = await stranger.newPage();
+  // A browser without a session gets the login form on every page.
+  const unauthenticated = await watched(browser);
+  const outside = await unauthenticated.newPage();
   for (const path of ["", "/", "/m/user/plan", "/search?q=plan", "/new"]) {
     await outside.goto(base + path);
     assert.equal(outside.url(), `${base}/login`, path);
@@ -27,16 +27,16 @@ await story(async (browser) => {
   await fits(outside, "the form");
   await focusIsVisible(outside, "the form");
   for (const path of ["/events", "/help"]) {
-    assert.equal((await stranger.request.get(base + path, { headers: { "sec-fetch-mode": "cors" } })).status(), 401, path);
+    assert.equal((await unauthenticated.request.get(base + path, { headers: { "sec-fetch-mode": "cors" } })).status(), 401, path);
   }
   await outside.fill("input[name=token]", "mdt_wrong");
   const [refused] = await Promise.all([outside.waitForResponse(`${base}/login`), outside.click("form button")]);
   assert.equal(refused.status(), 401);
   assert.match(await outside.textContent("[role=alert]"), /missing or unknown bearer token/);
-  assert.deepEqual(await stranger.cookies(), []);
+  assert.deepEqual(await unauthenticated.cookies(), []);
   const foreign = { form: { token: ADA }, maxRedirects: 0 };
-  assert.equal((await stranger.request.post(`${base}/login`, { ...foreign, headers: { origin: "https://evil.example" } })).status(), 403);
-  assert.equal((await stranger.request.post(`${base}/login`, foreign)).status(), 403);
+  assert.equal((await unauthenticated.request.post(`${base}/login`, { ...foreign, headers: { origin: "https://evil.example" } })).status(), 403);
+  assert.equal((await unauthenticated.request.post(`${base}/login`, foreign)).status(), 403);
 
   // Ada signs in, writes and edits.
   const ada = await watched(browser);

@@ -65,11 +65,11 @@ await story(async (browser) => {
     await check(page, path);
     await fits(page, path);
   }
-  const stranger = await watched(browser);
-  const outside = await stranger.newPage();
+  const unauthenticated = await watched(browser);
+  const outside = await unauthenticated.newPage();
   assert.equal((await outside.goto(`${base}/`)).status(), 401);
   await check(outside, "no session");
-  stranger.assertClean();
+  unauthenticated.assertClean();
 
   // Search terms find a memory with a secret and a strange name, and show neither.
   await page.goto(`${base}/search?q=strange+name`);

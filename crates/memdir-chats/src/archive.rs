@@ -327,7 +327,7 @@ fn is_chat(path: &Path) -> bool {
 
 /// What happens to the archived text of a session when new turns are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriteMode {
+pub(super) enum ArchiveWriteMode {
     /// The new turns are appended.
     Append,
     /// The new turns replace it.

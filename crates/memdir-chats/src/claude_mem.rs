@@ -1,9 +1,9 @@
 //! Reads the SQLite database of claude-mem for an import: observations, session summaries and directives. The database is opened
-//! read-only, also while claude-mem runs. Tables and columns differ between its versions, so every one of them is optional.
+//! read-only, even while claude-mem runs. Tables and columns differ between its versions, so every one of them is optional.
 
 mod memories;
 
-use crate::sqlite::{Database, bounded, is_too_large};
+use crate::sqlite::{ReadOnlyDatabase, bounded, is_too_large};
 use jiff::Timestamp;
 use memdir_core::{
     Error, Incoming, Problem, Result,
@@ -43,14 +43,14 @@ enum RowKind {
 }
 
 /// A table, under its current and its former name, and the columns that are read from it.
-struct Table {
+struct ClaudeMemTable {
     names: &'static [&'static str],
     kind: RowKind,
     columns: &'static [&'static str],
 }
 
-const TABLES: &[Table] = &[
-    Table {
+const TABLES: &[ClaudeMemTable] = &[
+    ClaudeMemTable {
         names: &["observations", "memories"],
         kind: RowKind::Observation,
         columns: &[
@@ -58,12 +58,12 @@ const TABLES: &[Table] = &[
             "files_touched",
         ],
     },
-    Table {
+    ClaudeMemTable {
         names: &["session_summaries", "overviews"],
         kind: RowKind::Summary,
         columns: &["request", "investigated", "learned", "completed", "next_steps", "notes", "content", "files_read", "files_edited"],
     },
-    Table { names: &["directives"], kind: RowKind::Directive, columns: &["content", "status"] },
+    ClaudeMemTable { names: &["directives"], kind: RowKind::Directive, columns: &["content", "status"] },
 ];
 
 /// The columns that every table may have.
@@ -73,7 +73,7 @@ const COMMON: &[&str] = &["id", "project", "merged_into_project", "created_at", 
 /// `progress` is called with the number of rows read and the number of all rows.
 pub fn read_claude_mem(path: &Path, projects: &[String], progress: &mut dyn FnMut(u64, u64)) -> Result<ClaudeMemContent> {
     let path = database_file(path);
-    let database = Database::open(&path)?;
+    let database = ReadOnlyDatabase::open(&path)?;
     let tables = existing_tables(&database, &path)?;
     let total = tables.iter().map(|(_, _, rows)| rows).sum();
     let mut content = ClaudeMemContent::default();
@@ -91,7 +91,7 @@ pub fn read_claude_mem(path: &Path, projects: &[String], progress: &mut dyn FnMu
 /// Counts the rows that an import would read: observations and directives, and session summaries.
 pub fn count_claude_mem(path: &Path) -> Result<(u64, u64)> {
     let path = database_file(path);
-    let tables = existing_tables(&Database::open(&path)?, &path)?;
+    let tables = existing_tables(&ReadOnlyDatabase::open(&path)?, &path)?;
     let rows = |is_summary: bool| {
         let wanted = tables.iter().filter(|(table, _, _)| (table.kind == RowKind::Summary) == is_summary);
         wanted.map(|(_, _, rows)| rows).sum()
@@ -104,7 +104,7 @@ fn database_file(path: &Path) -> PathBuf {
 }
 
 /// The tables that the database has, each with its name and the number of its rows.
-fn existing_tables(database: &Database, path: &Path) -> Result<Vec<(&'static Table, &'static str, u64)>> {
+fn existing_tables(database: &ReadOnlyDatabase, path: &Path) -> Result<Vec<(&'static ClaudeMemTable, &'static str, u64)>> {
     let mut tables = Vec::new();
     for table in TABLES {
         for name in table.names {
@@ -155,7 +155,7 @@ impl ClaudeMemRow {
     }
 }
 
-fn read_table(database: &Database, table: &Table, name: &str, row: &mut dyn FnMut(ClaudeMemRow)) -> Result<()> {
+fn read_table(database: &ReadOnlyDatabase, table: &ClaudeMemTable, name: &str, row: &mut dyn FnMut(ClaudeMemRow)) -> Result<()> {
     let mut columns = Vec::new();
     for column in COMMON.iter().chain(table.columns) {
         if database.has_column(name, column)? {

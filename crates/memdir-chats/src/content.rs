@@ -5,7 +5,7 @@ use crate::{
     evidence::CallStart,
     facts::CallFacts,
     injected,
-    json::{Args, Flag, FromJson, Obj, Str, loose},
+    json::{CallArguments, Flag, FromJson, Obj, Str, loose},
     results::Excerpt,
     transcript::{ChatEvent, EventSink, Flow, Turn},
 };
@@ -18,12 +18,12 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content<'a> {
     /// Texts and calls, in order.
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<ContentPart<'a>>,
 }
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum ContentPart<'a> {
     /// A text.
     Text(Cow<'a, str>),
     /// A bare string in a list of blocks.
@@ -44,7 +44,7 @@ pub(super) struct CallPart {
 }
 
 impl CallPart {
-    pub(super) fn new(name: &str, id: &str, args: Args) -> Box<CallPart> {
+    pub(super) fn new(name: &str, id: &str, args: CallArguments) -> Box<CallPart> {
         let text = call_text(name, &args);
         Box::new(CallPart { text, id: id.to_owned(), tool: name.to_owned(), facts: args.1 })
     }
@@ -76,7 +76,7 @@ impl<'a> MessagePart<'a> {
     }
 }
 
-/// Emits the parts of a message that have a text, each call behind its turn.
+/// Emits the parts of a message that have a text, each call after its turn.
 pub(super) fn emit_parts(
     parts: Vec<MessagePart<'_>>,
     message: Option<&str>,
@@ -102,8 +102,8 @@ impl<'a> Content<'a> {
     /// Joins the texts, each as a paragraph of its own.
     pub(super) fn into_text(self) -> Cow<'a, str> {
         let mut texts = self.parts.into_iter().filter_map(|part| match part {
-            Part::Text(text) => Some(text),
-            Part::Bare(_) | Part::Call(_) | Part::Result(_) => None,
+            ContentPart::Text(text) => Some(text),
+            ContentPart::Bare(_) | ContentPart::Call(_) | ContentPart::Result(_) => None,
         });
         let Some(first) = texts.next() else { return Cow::Borrowed("") };
         texts.fold(first, |mut all, text| {
@@ -117,40 +117,40 @@ impl<'a> Content<'a> {
 
 impl<'de: 'a, 'a> FromJson<'de> for Content<'a> {
     fn text(text: Cow<'de, str>) -> Self {
-        Content { parts: vec![Part::Text(text)] }
+        Content { parts: vec![ContentPart::Text(text)] }
     }
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut parts = Vec::new();
-        while let Some(item) = list.next_element::<Item<'a>>()? {
+        while let Some(item) = list.next_element::<ContentItem<'a>>()? {
             parts.extend(item.0);
         }
         Ok(Content { parts })
     }
     // Gemini CLI writes a single part as an object.
     fn object<A: serde::de::MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
-        Item::object(object).map(|item| Content { parts: item.0.into_iter().collect() })
+        ContentItem::object(object).map(|item| Content { parts: item.0.into_iter().collect() })
     }
 }
 loose!(Content<'a>);
 
 /// One element of a content list.
 #[derive(Default)]
-struct Item<'a>(Option<Part<'a>>);
+struct ContentItem<'a>(Option<ContentPart<'a>>);
 
-impl<'de: 'a, 'a> FromJson<'de> for Item<'a> {
+impl<'de: 'a, 'a> FromJson<'de> for ContentItem<'a> {
     fn text(text: Cow<'de, str>) -> Self {
-        Item(Some(Part::Bare(text)))
+        ContentItem(Some(ContentPart::Bare(text)))
     }
     fn object<A: serde::de::MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
-        let block = Block::deserialize(serde::de::value::MapAccessDeserializer::new(object))?;
-        Ok(Item(block.part()))
+        let block = ContentBlock::deserialize(serde::de::value::MapAccessDeserializer::new(object))?;
+        Ok(ContentItem(block.part()))
     }
 }
-loose!(Item<'a>);
+loose!(ContentItem<'a>);
 
 /// A block of any host. Other fields are skipped without being stored.
 #[derive(Default, Deserialize)]
-struct Block<'a> {
+struct ContentBlock<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Str<'a>,
     #[serde(borrow, default)]
@@ -166,9 +166,9 @@ struct Block<'a> {
     #[serde(default)]
     is_error: Flag,
     #[serde(default)]
-    input: Args,
+    input: CallArguments,
     #[serde(default)]
-    arguments: Args,
+    arguments: CallArguments,
     #[serde(borrow, default, rename = "functionCall")]
     function_call: Obj<Call<'a>>,
     #[serde(default)]
@@ -183,7 +183,7 @@ pub(super) struct Call<'a> {
     #[serde(borrow, default, alias = "toolCallId")]
     pub(super) id: Str<'a>,
     #[serde(default, alias = "arguments", alias = "input")]
-    pub(super) args: Args,
+    pub(super) args: CallArguments,
 }
 
 impl Call<'_> {
@@ -193,18 +193,18 @@ impl Call<'_> {
     }
 }
 
-impl<'a> Block<'a> {
-    fn part(self) -> Option<Part<'a>> {
+impl<'a> ContentBlock<'a> {
+    fn part(self) -> Option<ContentPart<'a>> {
         if let Some(call) = self.function_call.0 {
-            return Some(Part::Call(call.into_part()));
+            return Some(ContentPart::Call(call.into_part()));
         }
         match self.kind.as_str() {
-            "" | "text" | "input_text" | "output_text" if !self.thought.0 => self.text.0.map(Part::Text),
+            "" | "text" | "input_text" | "output_text" if !self.thought.0 => self.text.0.map(ContentPart::Text),
             "tool_use" | "toolCall" | "tool_call" | "server_tool_use" | "mcp_tool_use" => {
                 let args = if self.input.0.is_empty() { self.arguments } else { self.input };
-                Some(Part::Call(CallPart::new(self.name.as_str(), self.id.as_str(), args)))
+                Some(ContentPart::Call(CallPart::new(self.name.as_str(), self.id.as_str(), args)))
             }
-            "tool_result" => Some(Part::Result(Box::new(ResultPart {
+            "tool_result" => Some(ContentPart::Result(Box::new(ResultPart {
                 id: self.tool_use_id.as_str().to_owned(),
                 excerpt: self.content,
                 is_error: self.is_error.0,
@@ -215,7 +215,7 @@ impl<'a> Block<'a> {
 }
 
 /// Formats a tool call: `Read file_path=src/main.rs`.
-fn call_text(name: &str, args: &Args) -> String {
+fn call_text(name: &str, args: &CallArguments) -> String {
     let name = if name.is_empty() { "tool" } else { name };
     format!("{name} {}", args.0).trim_end().to_owned()
 }
@@ -224,11 +224,11 @@ fn call_text(name: &str, args: &Args) -> String {
 pub(super) fn user_parts<'a>(content: Content<'a>, user_text: fn(Cow<'_, str>) -> Cow<'_, str>) -> Vec<MessagePart<'a>> {
     let mut parts = content.parts;
     for part in &mut parts {
-        if let Part::Text(text) = part {
+        if let ContentPart::Text(text) = part {
             *text = user_text(std::mem::take(text));
         }
     }
-    parts.retain(|part| matches!(part, Part::Text(text) if !text.trim().is_empty()));
+    parts.retain(|part| matches!(part, ContentPart::Text(text) if !text.trim().is_empty()));
     let text = Content { parts }.into_text();
     if text.is_empty() { Vec::new() } else { vec![MessagePart::text(Speaker::User, text)] }
 }
@@ -236,9 +236,9 @@ pub(super) fn user_parts<'a>(content: Content<'a>, user_text: fn(Cow<'_, str>) -
 /// Returns the assistant's texts and tool calls, in order.
 pub(super) fn assistant_parts(content: Content<'_>) -> Vec<MessagePart<'_>> {
     let part = |part| match part {
-        Part::Text(text) if !injected::is_placeholder(&text) => Some(MessagePart::text(Speaker::Assistant, text)),
-        Part::Call(call) => Some(MessagePart::call(call)),
-        Part::Text(_) | Part::Bare(_) | Part::Result(_) => None,
+        ContentPart::Text(text) if !injected::is_placeholder(&text) => Some(MessagePart::text(Speaker::Assistant, text)),
+        ContentPart::Call(call) => Some(MessagePart::call(call)),
+        ContentPart::Text(_) | ContentPart::Bare(_) | ContentPart::Result(_) => None,
     };
     content.parts.into_iter().filter_map(part).collect()
 }
@@ -249,10 +249,10 @@ mod tests {
 
     fn parts(json: &str) -> Vec<String> {
         let shown = |part| match part {
-            Part::Text(text) => format!("text {text}"),
-            Part::Bare(text) => format!("bare {text}"),
-            Part::Call(call) => format!("call [{}] {}", call.id, call.text),
-            Part::Result(result) => format!("result [{}] {:?}", result.id, result.excerpt.head()),
+            ContentPart::Text(text) => format!("text {text}"),
+            ContentPart::Bare(text) => format!("bare {text}"),
+            ContentPart::Call(call) => format!("call [{}] {}", call.id, call.text),
+            ContentPart::Result(result) => format!("result [{}] {:?}", result.id, result.excerpt.head()),
         };
         serde_json::from_str::<Content<'_>>(json).unwrap().parts.into_iter().map(shown).collect()
     }

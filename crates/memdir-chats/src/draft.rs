@@ -38,11 +38,11 @@ const MAX_SINGLE_LINES: usize = 100;
 pub(super) type Redact<'a> = dyn for<'t> Fn(&'t str) -> Cow<'t, str> + 'a;
 
 /// Turns that were read and not written yet.
-pub(super) struct Draft<'r> {
+pub(super) struct TurnDraft<'r> {
     redact: &'r Redact<'r>,
     texts: SpooledTempFile,
     end: u64,
-    entries: Vec<Entry>,
+    entries: Vec<DraftTurn>,
     /// The message whose turns are being replaced, and the position of the next one.
     replacing: Option<(u64, usize)>,
     calls: DraftCalls,
@@ -60,8 +60,8 @@ struct DraftCalls {
 }
 
 /// One turn without its text.
-struct Entry {
-    kind: Kind,
+struct DraftTurn {
+    kind: DraftKind,
     at: Option<Timestamp>,
     message: u64,
     from: u64,
@@ -69,7 +69,7 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum DraftKind {
     Turn(Speaker),
     Compacted,
     /// A call, by its number in the draft.
@@ -104,10 +104,10 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl<'r> Draft<'r> {
+impl<'r> TurnDraft<'r> {
     /// Creates an empty draft that spools into `dir`.
     pub(super) fn new(dir: &Path, redact: &'r Redact<'r>) -> Self {
-        Draft {
+        TurnDraft {
             redact,
             texts: tempfile::spooled_tempfile_in(SPOOL_BYTES, dir),
             end: 0,
@@ -124,12 +124,12 @@ impl<'r> Draft<'r> {
 
     /// Whether there are no turns.
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.iter().all(|entry| matches!(entry.kind, Kind::Call(_)))
+        self.entries.iter().all(|entry| matches!(entry.kind, DraftKind::Call(_)))
     }
 
     /// Returns the number of turns: at least as many as there will be sections.
     pub(super) fn len(&self) -> u64 {
-        self.entries.iter().filter(|entry| !matches!(entry.kind, Kind::Call(_))).count() as u64
+        self.entries.iter().filter(|entry| !matches!(entry.kind, DraftKind::Call(_))).count() as u64
     }
 
     /// Removes all turns.
@@ -148,12 +148,12 @@ impl<'r> Draft<'r> {
             Speaker::User | Speaker::Assistant => section_text(&turn.text, self.redact),
         };
         let message = turn.message.as_deref().map_or(0, hash);
-        self.add(Kind::Turn(turn.speaker), turn.at, message, &text)
+        self.add(DraftKind::Turn(turn.speaker), turn.at, message, &text)
     }
 
     /// Adds a mark that the host compacted its context here.
     pub(super) fn push_compacted(&mut self, at: Option<Timestamp>) -> io::Result<()> {
-        self.add(Kind::Compacted, at, 0, "")
+        self.add(DraftKind::Compacted, at, 0, "")
     }
 
     /// Adds a tool call.
@@ -164,7 +164,7 @@ impl<'r> Draft<'r> {
             self.calls.by_id.insert(evidence.id, number);
         }
         self.calls.all.push(evidence);
-        self.add(Kind::Call(number), call.at, call.message.as_deref().map_or(0, hash), "")
+        self.add(DraftKind::Call(number), call.at, call.message.as_deref().map_or(0, hash), "")
     }
 
     /// Completes a tool call, of this draft or of an earlier one.
@@ -195,10 +195,10 @@ impl<'r> Draft<'r> {
         }
     }
 
-    fn add(&mut self, kind: Kind, at: Option<Timestamp>, message: u64, text: &str) -> io::Result<()> {
+    fn add(&mut self, kind: DraftKind, at: Option<Timestamp>, message: u64, text: &str) -> io::Result<()> {
         self.texts.seek(SeekFrom::Start(self.end))?;
         self.texts.write_all(text.as_bytes())?;
-        let entry = Entry { kind, at, message, from: self.end, bytes: u32::try_from(text.len()).unwrap_or(u32::MAX) };
+        let entry = DraftTurn { kind, at, message, from: self.end, bytes: u32::try_from(text.len()).unwrap_or(u32::MAX) };
         self.end += text.len() as u64;
         match &mut self.replacing {
             Some((replaced, at)) if *replaced == message => {
@@ -231,7 +231,7 @@ impl<'r> Draft<'r> {
             }
             Rewind::UserTurns(0) => Some(self.entries.len()),
             Rewind::UserTurns(turns) => {
-                let user_turns = self.entries.iter().enumerate().rev().filter(|(_, entry)| entry.kind == Kind::Turn(Speaker::User));
+                let user_turns = self.entries.iter().enumerate().rev().filter(|(_, entry)| entry.kind == DraftKind::Turn(Speaker::User));
                 user_turns.map(|(at, _)| at).nth(usize::try_from(turns - 1).unwrap_or(usize::MAX))
             }
         };
@@ -241,7 +241,7 @@ impl<'r> Draft<'r> {
 
     /// Returns a title from the beginning of the first user turn.
     pub(super) fn first_words(&mut self) -> io::Result<Option<String>> {
-        for entry in self.entries.iter().filter(|entry| entry.kind == Kind::Turn(Speaker::User)) {
+        for entry in self.entries.iter().filter(|entry| entry.kind == DraftKind::Turn(Speaker::User)) {
             let mut text = vec![0; entry.bytes.min(4 * limits::CHAT_TITLE_CHARS as u32) as usize];
             self.texts.seek(SeekFrom::Start(entry.from))?;
             self.texts.read_exact(&mut text)?;
@@ -260,7 +260,7 @@ impl<'r> Draft<'r> {
             text.clear();
             self.texts.seek(SeekFrom::Start(entry.from))?;
             (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
-            if entry.kind == Kind::Turn(Speaker::Tool) {
+            if entry.kind == DraftKind::Turn(Speaker::Tool) {
                 text = format!("- `{}`", text.replace('`', "'"));
             }
             for line in text.lines() {
@@ -291,15 +291,15 @@ impl<'r> Draft<'r> {
         let (mut sections, mut calls) = (Vec::new(), Vec::new());
         let mut text = String::new();
         for entry in &self.entries {
-            if let Kind::Call(number) = entry.kind {
+            if let DraftKind::Call(number) = entry.kind {
                 calls.push(CallEvidence { turn: users, ..self.calls.all[number].clone() });
                 continue;
             }
-            users += u64::from(entry.kind == Kind::Turn(Speaker::User));
+            users += u64::from(entry.kind == DraftKind::Turn(Speaker::User));
             text.clear();
             self.texts.seek(SeekFrom::Start(entry.from))?;
             (&mut self.texts).take(u64::from(entry.bytes)).read_to_string(&mut text)?;
-            let Kind::Turn(speaker) = entry.kind else {
+            let DraftKind::Turn(speaker) = entry.kind else {
                 out.write_all(b"\n<!-- the conversation was compacted here -->\n")?;
                 last = LastTurn::default();
                 continue;

@@ -12,7 +12,7 @@ pub struct CallFacts {
     pub(crate) edit: Option<EditDigest>,
 }
 
-/// The digests of the texts of an edit: enough to see that a later edit takes it back.
+/// The digests of the texts of an edit: enough to see that a later edit reverts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EditDigest {
     /// The digest of the replaced text; 0 if the edit wrote a whole file.

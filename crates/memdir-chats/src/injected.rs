@@ -217,7 +217,7 @@ fn strip<'t>(text: &'t str, more: &[&str]) -> Cow<'t, str> {
 /// The longest opening tag of an injected block, with its attributes.
 const TAG_BYTES: usize = 1024;
 
-/// Returns the block that opens at a `<`: its tag, its content, and the offset behind it.
+/// Returns the block that opens at a `<`: its tag, its content, and the offset after it.
 fn block_at<'t>(text: &'t str, open: usize, more: &[&str], closing: &mut ClosingTags<'t>) -> Option<(&'t str, &'t str, usize)> {
     let rest = truncate_bytes(&text[open + 1..], TAG_BYTES);
     let name_end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))?;

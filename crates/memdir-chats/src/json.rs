@@ -180,25 +180,25 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Obj<T> {
 
 /// The objects of a list; empty for any other value.
 #[derive(Debug, Clone)]
-pub(super) struct List<T>(pub(super) Vec<T>);
+pub(super) struct ObjectList<T>(pub(super) Vec<T>);
 
-impl<T> Default for List<T> {
+impl<T> Default for ObjectList<T> {
     fn default() -> Self {
-        List(Vec::new())
+        ObjectList(Vec::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>> FromJson<'de> for List<T> {
+impl<'de, T: Deserialize<'de>> FromJson<'de> for ObjectList<T> {
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element::<Obj<T>>()? {
             items.extend(item.0);
         }
-        Ok(List(items))
+        Ok(ObjectList(items))
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ObjectList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         any(deserializer)
     }
@@ -207,23 +207,23 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 /// The arguments of a tool call on one line: `file_path=src/main.rs limit=20`. They are still long enough here for a secret
 /// in them to be recognized; they are truncated when they are archived. The second field has the arguments that are evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Args(pub(super) String, pub(super) CallFacts);
+pub(super) struct CallArguments(pub(super) String, pub(super) CallFacts);
 
-impl<'de> FromJson<'de> for Args {
+impl<'de> FromJson<'de> for CallArguments {
     fn text(text: Cow<'de, str>) -> Self {
         // Some hosts write the arguments as JSON in a string.
         if text.trim_start().starts_with('{')
-            && let Ok(args) = from_text::<Args>(&text)
+            && let Ok(args) = from_text::<CallArguments>(&text)
         {
             return args;
         }
-        Args(long_line(&text), facts::from_text(&text))
+        CallArguments(long_line(&text), facts::from_text(&text))
     }
     fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         ArgValue::list(list).map(|value| {
             let mut facts = FactsBuilder::default();
             facts.add("command", &value.1);
-            Args(value.0, facts.finish())
+            CallArguments(value.0, facts.finish())
         })
     }
     fn object<A: MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
@@ -245,10 +245,10 @@ impl<'de> FromJson<'de> for Args {
             out.push('=');
             out.push_str(&value.0);
         }
-        Ok(Args(long_line(&out), facts.finish()))
+        Ok(CallArguments(long_line(&out), facts.finish()))
     }
 }
-loose!(Args);
+loose!(CallArguments);
 
 /// The value of one argument on one line, and its strings as they are.
 #[derive(Default)]
@@ -324,7 +324,7 @@ fn from_text<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_slice(text.as_bytes())
 }
 
-/// Formats a text on one line, truncated far behind the limit of what is archived. The last, truncated word is dropped: a part of a
+/// Formats a text on one line, truncated far beyond the limit of what is archived. The last, truncated word is dropped: a part of a
 /// secret is not recognized as one.
 fn long_line(text: &str) -> String {
     let line = one_line(text, limits::CHAT_TOOL_RAW_CHARS);
@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     fn args(json: &str) -> String {
-        serde_json::from_str::<Args>(json).unwrap().0
+        serde_json::from_str::<CallArguments>(json).unwrap().0
     }
 
     #[test]
@@ -409,7 +409,7 @@ mod tests {
     }
 
     fn facts_of(json: &str) -> CallFacts {
-        serde_json::from_str::<Args>(json).unwrap().1
+        serde_json::from_str::<CallArguments>(json).unwrap().1
     }
 
     #[test]

@@ -191,10 +191,10 @@ pub(crate) fn describe(record: &str, error: &serde_json::Error) -> String {
 }
 
 /// Opens a transcript at a cursor. Returns `false` if it is not the one the cursor was taken from and reading starts over.
-fn open_at(path: &Path, from: &TranscriptCursor) -> io::Result<(Lines<Box<dyn Read>>, bool)> {
+fn open_at(path: &Path, from: &TranscriptCursor) -> io::Result<(JsonLineReader<Box<dyn Read>>, bool)> {
     let head = read_head(path)?;
     if from.at == 0 {
-        return Ok((Lines::new(open(path)?, head), true));
+        return Ok((JsonLineReader::new(open(path)?, head), true));
     }
     let head_fits = from
         .head
@@ -203,13 +203,13 @@ fn open_at(path: &Path, from: &TranscriptCursor) -> io::Result<(Lines<Box<dyn Re
     if let (true, Some(tail)) = (head_fits, &from.tail)
         && let Some(reader) = open_from(path, from.at - u64::from(tail.bytes).min(from.at))?
     {
-        let mut lines = Lines::new(reader, head);
+        let mut lines = JsonLineReader::new(reader, head);
         if lines.resume(from, tail)? {
             return Ok((lines, true));
         }
-        return Ok((Lines::new(open(path)?, std::mem::take(&mut lines.head)), false));
+        return Ok((JsonLineReader::new(open(path)?, std::mem::take(&mut lines.head)), false));
     }
-    Ok((Lines::new(open(path)?, head), false))
+    Ok((JsonLineReader::new(open(path)?, head), false))
 }
 
 fn read_head(path: &Path) -> io::Result<Vec<u8>> {
@@ -255,7 +255,7 @@ fn open_from(path: &Path, offset: u64) -> io::Result<Option<Box<dyn Read>>> {
 }
 
 /// Reads lines, one at a time, in one buffer.
-struct Lines<R> {
+struct JsonLineReader<R> {
     reader: R,
     head: Vec<u8>,
     buf: Vec<u8>,
@@ -276,10 +276,10 @@ struct Lines<R> {
     eof: bool,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> JsonLineReader<R> {
     /// Creates a reader of the lines of `reader`, whose first bytes are `head`.
     fn new(reader: R, head: Vec<u8>) -> Self {
-        Lines {
+        JsonLineReader {
             reader,
             head,
             buf: Vec::new(),
@@ -379,7 +379,7 @@ impl<R: Read> Lines<R> {
         (self.buffered, self.ended, self.long_read) = (None, None, 0);
     }
 
-    /// Returns the cursor behind the current line.
+    /// Returns the cursor at the end of the current line.
     fn cursor(&mut self) -> TranscriptCursor {
         if self.ended.is_some() {
             self.consume();
@@ -395,7 +395,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Moves behind the current line.
+    /// Moves to the end of the current line.
     fn consume(&mut self) {
         let end = usize::from(self.ended == Some(true));
         match self.buffered {
@@ -440,7 +440,7 @@ impl<R: Read> Lines<R> {
 }
 
 /// Reads the current long line up to its end.
-impl<R: Read> Read for Lines<R> {
+impl<R: Read> Read for JsonLineReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.ended.is_some() || out.is_empty() {
             return Ok(0);
@@ -482,7 +482,7 @@ mod tests {
     }
 
     fn all(text: &[u8], step: usize) -> Vec<(u64, Vec<u8>, bool)> {
-        let mut lines = Lines::new(Trickle(text, step), Vec::new());
+        let mut lines = JsonLineReader::new(Trickle(text, step), Vec::new());
         let mut out = Vec::new();
         while let Some(number) = lines.advance().unwrap() {
             let bytes = if lines.is_long() {
@@ -519,7 +519,7 @@ mod tests {
             found.iter().map(|(n, bytes, end)| (*n, bytes.len(), *end)).collect::<Vec<_>>(),
             [(1, 5, true), (2, long.len(), true), (3, 4, true)]
         );
-        let mut lines = Lines::new(Trickle(&text, 1 << 20), Vec::new());
+        let mut lines = JsonLineReader::new(Trickle(&text, 1 << 20), Vec::new());
         while lines.advance().unwrap().is_some() {}
         assert!(lines.buf.len() <= limits::CHAT_LINE_BYTES + 2 * BUFFER, "the buffer holds {} bytes", lines.buf.len());
     }

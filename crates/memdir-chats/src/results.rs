@@ -72,7 +72,7 @@ impl<'de> FromJson<'de> for Excerpt {
 }
 loose!(Excerpt);
 
-/// The beginnings of the errors by which Claude Code tells the model that the person denied a call.
+/// The beginnings of the errors that the model gets from Claude Code when the person denied a call.
 const DENIED_IN_CLAUDE: [&str; 2] =
     ["The user doesn't want to proceed with this tool use", "The user doesn't want to take this action right now"];
 
@@ -92,10 +92,10 @@ pub(super) fn claude_end<'a>(id: &'a str, excerpt: &Excerpt, is_error: bool, is_
         return CallEnd { id, outcome: CallOutcome::Succeeded, ..CallEnd::default() };
     }
     if DENIED_IN_CLAUDE.iter().any(|start| head.starts_with(start)) || result == "User rejected tool use" {
-        // The host appends a note to what the person said.
-        let said =
-            head.split_once("the user said:").map(|(_, said)| said.split("\n\nNote: The user's next message").next().unwrap_or(said));
-        let reason = said.map(|said| Cow::Owned(said.trim().to_owned()));
+        // The host appends a note to what the person wrote.
+        let reason =
+            head.split_once("the user said:").map(|(_, reason)| reason.split("\n\nNote: The user's next message").next().unwrap_or(reason));
+        let reason = reason.map(|reason| Cow::Owned(reason.trim().to_owned()));
         return CallEnd { id, outcome: CallOutcome::Denied, reason, ..CallEnd::default() };
     }
     failed(id, head, status_after(head, "Exit code "))
@@ -104,7 +104,7 @@ pub(super) fn claude_end<'a>(id: &'a str, excerpt: &Excerpt, is_error: bool, is_
 /// Returns the end of a call in Codex's format.
 pub(super) fn codex_end<'a>(id: &'a str, excerpt: &Excerpt) -> CallEnd<'a> {
     let (id, head) = (Cow::Borrowed(id), excerpt.head().trim_start());
-    // The rest of a rejected patch or command is one of these sentences; a command could print it only behind a header.
+    // The rest of a rejected patch or command is one of these sentences; a command could print it only after a header.
     if head == "exec command rejected by user" || head == "patch rejected by user" || head == "rejected by user" {
         return CallEnd { id, outcome: CallOutcome::Denied, ..CallEnd::default() };
     }
@@ -199,12 +199,12 @@ pub(super) fn failed<'a>(id: Cow<'a, str>, text: &str, status: Option<i64>) -> C
     CallEnd { id, outcome, status, error: line.map(|line| Cow::Owned(line.to_owned())), reason: None }
 }
 
-/// Returns the number behind the first occurrence of a mark.
+/// Returns the number after the first occurrence of a mark.
 fn status_after(text: &str, mark: &str) -> Option<i64> {
     number(&text[text.find(mark)? + mark.len()..])
 }
 
-/// Returns the number behind the last occurrence of a mark at the end of an output, where only the host writes it.
+/// Returns the number after the last occurrence of a mark at the end of an output, where only the host writes it.
 fn last_status(excerpt: &Excerpt, mark: &str) -> Option<i64> {
     let tail = excerpt.tail();
     number(&tail[tail.rfind(mark)? + mark.len()..])

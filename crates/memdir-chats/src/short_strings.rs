@@ -8,13 +8,13 @@ use std::io::{self, Read};
 /// The bytes that are read at once.
 const BUFFER: usize = 64 << 10;
 
-/// A reader that cuts strings behind [`limits::CHAT_LINE_BYTES`], and fails behind [`limits::CHAT_RECORD_BYTES`] in all.
+/// A reader that cuts strings after [`limits::CHAT_LINE_BYTES`], and fails after [`limits::CHAT_RECORD_BYTES`] in total.
 pub(crate) struct ShortStrings<R> {
     reader: R,
     buf: Vec<u8>,
     start: usize,
     end: usize,
-    place: Place,
+    place: StringState,
     /// The bytes of the current string that were passed on.
     kept: usize,
     /// The bytes of the whole record that were passed on.
@@ -24,25 +24,25 @@ pub(crate) struct ShortStrings<R> {
 
 /// Where the next byte is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum StringState {
     Outside,
     Inside,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
     /// In an escaped code unit: the number of digits that follow, and the value so far.
     Unit(u8, u16),
-    /// Behind an escaped high surrogate, which must not lose its other half.
+    /// After an escaped high surrogate, which must not lose its other half.
     HighSurrogate,
     /// In the part of a string that is skipped.
     Skipped,
-    /// Behind a backslash in the part that is skipped.
+    /// After a backslash in the part that is skipped.
     SkippedEscape,
 }
 
 impl<R: Read> ShortStrings<R> {
     /// Creates a reader of one record.
     pub(crate) fn new(reader: R) -> Self {
-        ShortStrings { reader, buf: vec![0; BUFFER], start: 0, end: 0, place: Place::Outside, kept: 0, passed: 0, is_cut: false }
+        ShortStrings { reader, buf: vec![0; BUFFER], start: 0, end: 0, place: StringState::Outside, kept: 0, passed: 0, is_cut: false }
     }
 
     /// Reads the record.
@@ -69,30 +69,30 @@ impl<R: Read> ShortStrings<R> {
         let begins_character = byte & 0xc0 != 0x80;
         self.kept += 1;
         self.place = match (self.place, byte) {
-            (Place::Outside, b'"') => {
+            (StringState::Outside, b'"') => {
                 self.kept = 0;
-                Place::Inside
+                StringState::Inside
             }
-            (Place::Outside, _) => Place::Outside,
-            (Place::Inside | Place::HighSurrogate | Place::Skipped, b'"') => Place::Outside,
-            (Place::Inside, b'\\') if is_full => Place::SkippedEscape,
-            (Place::Inside, _) if is_full && begins_character => Place::Skipped,
-            (Place::Inside | Place::HighSurrogate, b'\\') => Place::Escape,
-            (Place::Inside | Place::HighSurrogate, _) => Place::Inside,
-            (Place::Escape, b'u') => Place::Unit(4, 0),
-            (Place::Escape, _) => Place::Inside,
-            (Place::Unit(digits, value), digit) => {
+            (StringState::Outside, _) => StringState::Outside,
+            (StringState::Inside | StringState::HighSurrogate | StringState::Skipped, b'"') => StringState::Outside,
+            (StringState::Inside, b'\\') if is_full => StringState::SkippedEscape,
+            (StringState::Inside, _) if is_full && begins_character => StringState::Skipped,
+            (StringState::Inside | StringState::HighSurrogate, b'\\') => StringState::Escape,
+            (StringState::Inside | StringState::HighSurrogate, _) => StringState::Inside,
+            (StringState::Escape, b'u') => StringState::Unit(4, 0),
+            (StringState::Escape, _) => StringState::Inside,
+            (StringState::Unit(digits, value), digit) => {
                 let value = value << 4 | (digit as char).to_digit(16).unwrap_or(0) as u16;
                 match digits {
-                    1 if (0xd800..0xdc00).contains(&value) => Place::HighSurrogate,
-                    1 => Place::Inside,
-                    _ => Place::Unit(digits - 1, value),
+                    1 if (0xd800..0xdc00).contains(&value) => StringState::HighSurrogate,
+                    1 => StringState::Inside,
+                    _ => StringState::Unit(digits - 1, value),
                 }
             }
-            (Place::Skipped, b'\\') => Place::SkippedEscape,
-            (Place::Skipped | Place::SkippedEscape, _) => Place::Skipped,
+            (StringState::Skipped, b'\\') => StringState::SkippedEscape,
+            (StringState::Skipped | StringState::SkippedEscape, _) => StringState::Skipped,
         };
-        let passes = !matches!(self.place, Place::Skipped | Place::SkippedEscape);
+        let passes = !matches!(self.place, StringState::Skipped | StringState::SkippedEscape);
         self.is_cut |= !passes;
         passes
     }
@@ -109,7 +109,7 @@ impl<R: Read> Read for ShortStrings<R> {
                 }
             }
             while self.start < self.end && count < out.len() {
-                if self.place == Place::Skipped {
+                if self.place == StringState::Skipped {
                     // Nearly all of a long line: searched, not examined byte by byte.
                     self.start += memchr2(b'"', b'\\', &self.buf[self.start..self.end]).unwrap_or(self.end - self.start);
                     if self.start == self.end {

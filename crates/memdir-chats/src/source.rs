@@ -94,7 +94,7 @@ pub(crate) fn argv(words: &[&str]) -> Vec<String> {
 ///   left for the next call. A line that is not a record is a problem with its line number.
 /// - If the transcript is not the one that `from` was taken from, or if it may have retracted earlier turns, the first event is
 ///   [`ChatEvent::Restart`](crate::ChatEvent::Restart) and everything is emitted again.
-/// - After the sink has returned [`Flow::Stop`](crate::Flow::Stop), the rest of the current record is emitted and the returned cursor points behind
+/// - After the sink has returned [`Flow::Stop`](crate::Flow::Stop), the rest of the current record is emitted and the returned cursor points to the end of
 ///   it. A source that cannot resume continues to the end.
 pub trait ChatSource: Send + Sync {
     /// The reader that opened this source.

@@ -20,26 +20,26 @@ use tempfile::TempDir;
 const CHAT_BUSY_MS: u64 = 200;
 
 /// A read-only database.
-pub(super) struct Database {
+pub(super) struct ReadOnlyDatabase {
     connection: Connection,
     path: PathBuf,
     /// The directory of the private copy, if one was needed; removed on drop.
     _copy: Option<TempDir>,
 }
 
-impl Database {
+impl ReadOnlyDatabase {
     /// Opens the database in place if that creates no files, otherwise a copy.
-    pub(super) fn open(path: &Path) -> Result<Database> {
+    pub(super) fn open(path: &Path) -> Result<ReadOnlyDatabase> {
         let io = |source| Error::io("read", path, source);
         if opens_without_files(path).map_err(io)? {
             let connection = connect(path).map_err(|error| failed(path, &error))?;
-            return Ok(Database { connection, path: path.to_owned(), _copy: None });
+            return Ok(ReadOnlyDatabase { connection, path: path.to_owned(), _copy: None });
         }
         let copy = tempfile::Builder::new().prefix("memdir-").tempdir().map_err(io)?;
         let target = copy.path().join("copy.db");
         copy_consistent(path, &target).map_err(io)?;
         let connection = connect(&target).map_err(|error| failed(path, &error))?;
-        Ok(Database { connection, path: path.to_owned(), _copy: Some(copy) })
+        Ok(ReadOnlyDatabase { connection, path: path.to_owned(), _copy: Some(copy) })
     }
 
     /// Returns the rows of a query.
@@ -87,7 +87,7 @@ impl Database {
     }
 }
 
-/// Wraps a memdir error in an SQLite error, from which [`Database::each`] unwraps it.
+/// Wraps a memdir error in an SQLite error, from which [`ReadOnlyDatabase::each`] unwraps it.
 pub(super) fn through_sql(error: Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
@@ -118,16 +118,16 @@ pub(super) fn too_large(what: &str, number: u64) -> Problem {
 
 /// A database that stays open between queries until it changes.
 #[derive(Default)]
-pub(super) struct OpenDatabase(Mutex<Option<(String, Database)>>);
+pub(super) struct OpenDatabase(Mutex<Option<(String, ReadOnlyDatabase)>>);
 
 impl OpenDatabase {
     /// Queries the database at a path, opening it first if it is another one or may have changed.
-    pub(super) fn with<T>(&self, path: &Path, query: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
+    pub(super) fn with<T>(&self, path: &Path, query: impl FnOnce(&ReadOnlyDatabase) -> Result<T>) -> Result<T> {
         let stamp = format!("{}: {}", path.display(), stamp(path));
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_none_or(|(opened, _)| *opened != stamp) {
             *open = None;
-            *open = Some((stamp, Database::open(path)?));
+            *open = Some((stamp, ReadOnlyDatabase::open(path)?));
         }
         match &*open {
             Some((_, database)) => query(database),

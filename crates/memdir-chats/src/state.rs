@@ -26,7 +26,7 @@ pub(super) struct SyncState {
     pub(super) sources: BTreeMap<String, String>,
     /// Sessions by `host/key`.
     #[serde(default)]
-    pub(super) sessions: BTreeMap<String, SessionState>,
+    pub(super) sessions: BTreeMap<String, ReadState>,
     /// What searches need to know about the archived conversations, by the names of their files; `None` if it has to be read from
     /// these files.
     #[serde(default)]
@@ -59,7 +59,7 @@ impl ArchivedState {
 
 /// The state of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct SessionState {
+pub(super) struct ReadState {
     pub(super) stamp: Stamp,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ impl SyncState {
     }
 
     /// Returns the sessions of a host.
-    pub(super) fn of_host(&self, host: &str) -> impl Iterator<Item = &SessionState> {
+    pub(super) fn of_host(&self, host: &str) -> impl Iterator<Item = &ReadState> {
         let prefix = format!("{host}/");
         let rest = self.sessions.range(prefix.clone()..);
         rest.take_while(move |(name, _)| name.starts_with(&prefix)).map(|(_, session)| session)

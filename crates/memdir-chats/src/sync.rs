@@ -9,12 +9,12 @@ use crate::{
     project::SessionProject,
     selection::{self, SearchedProject, SyncMemo},
     source::{ChatSource, Reader, SessionFile},
-    state::{ArchivedState, SessionState, SyncState},
+    state::{ArchivedState, ReadState, SyncState},
 };
 use jiff::{Timestamp, ToSpan};
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{ChatFilter, ChatSync, Clock, Error, Problem, Result, internal::base::limits};
-use reading::Reading;
+use reading::SessionReading;
 use serde::Serialize;
 use std::{
     borrow::Cow,
@@ -131,7 +131,7 @@ impl Syncer {
         let hosts = self.sources.iter().map(|source| source.reader()).filter(|host| !self.settings.hosts_off.contains(host));
         hosts
             .filter_map(|host| {
-                let mut sessions: Vec<&SessionState> =
+                let mut sessions: Vec<&ReadState> =
                     state.of_host(host.name).filter(|session| !session.off && session.stamp.size > 0).collect();
                 sessions.shared_sort_by_key(|session| std::cmp::Reverse(session.stamp.mtime_ns));
                 let empty = sessions.iter().take_while(|session| session.empty).count();
@@ -285,7 +285,7 @@ impl Run<'_> {
         session.stamp.size <= max_bytes && self.upgrade_bytes > 0
     }
 
-    /// Lists the sessions that may have changed, newest first, and behind them those that were archived without their tool calls.
+    /// Lists the sessions that may have changed, newest first, and after them those that were archived without their tool calls.
     fn changed<'s>(&mut self, sources: &'s [Box<dyn ChatSource>], before: &SyncState, state: &mut SyncState) -> Vec<Changed<'s>> {
         let settings = &self.syncer.settings;
         let oldest = settings.retention.oldest(self.syncer.clock.now());
@@ -330,20 +330,20 @@ impl Run<'_> {
     }
 
     /// Whether the session's project is turned on or off as it was when the session was last read.
-    fn has_same_switch(&self, known: &SessionState, session: &SessionFile) -> bool {
+    fn has_same_switch(&self, known: &ReadState, session: &SessionFile) -> bool {
         let dir = known.project.as_deref().map(Path::new);
         known.off != self.syncer.settings.allows(SessionProject { host: session.host, dir, transcript: &session.path })
     }
 
     /// Whether the session is still archived: one that was removed by the retention limits comes back when the limits allow it.
-    fn is_archived(&self, known: &SessionState, session: &SessionFile) -> bool {
+    fn is_archived(&self, known: &ReadState, session: &SessionFile) -> bool {
         known.off || self.syncer.archive.path(session.host, &session.key).exists()
     }
 
     /// Archives the new turns of one session. A problem with it never stops the others.
     fn sync_session(&mut self, source: &dyn ChatSource, session: &SessionFile, state: &mut SyncState) {
         self.outcome.read += 1;
-        let mut reading = match Reading::begin(self, session) {
+        let mut reading = match SessionReading::begin(self, session) {
             Ok(reading) => reading,
             Err(error) => return self.failed(session, &error, state),
         };
@@ -371,7 +371,7 @@ impl Run<'_> {
                     self.outcome.left += 1;
                     state.sources.clear();
                 } else {
-                    state.sessions.insert(session.name(), SessionState { stamp: session.stamp, project, off, empty, has_calls });
+                    state.sessions.insert(session.name(), ReadState { stamp: session.stamp, project, off, empty, has_calls });
                 }
             }
             Err(error) => self.failed(session, &error, state),

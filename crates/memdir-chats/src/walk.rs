@@ -23,14 +23,14 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// One entry of a directory.
-pub(crate) struct Item {
+pub(crate) struct DirectoryItem {
     pub(crate) path: PathBuf,
     pub(crate) name: String,
     pub(crate) is_dir: bool,
 }
 
 /// Lists a directory, sorted by name; a directory that does not exist is empty. Names that are not UTF-8 are skipped.
-pub(crate) fn list(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
+pub(crate) fn list(dir: &Path, problems: &mut Vec<Problem>) -> Vec<DirectoryItem> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Vec::new(),
@@ -39,12 +39,12 @@ pub(crate) fn list(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
             return Vec::new();
         }
     };
-    let mut items: Vec<Item> = entries
+    let mut items: Vec<DirectoryItem> = entries
         .flatten()
         .filter_map(|entry| {
             let kind = entry.file_type().ok()?;
             let name = entry.file_name().into_string().ok()?;
-            (kind.is_dir() || kind.is_file()).then(|| Item { path: entry.path(), name, is_dir: kind.is_dir() })
+            (kind.is_dir() || kind.is_file()).then(|| DirectoryItem { path: entry.path(), name, is_dir: kind.is_dir() })
         })
         .collect();
     items.shared_sort_by(|a, b| a.name.cmp(&b.name));
@@ -52,8 +52,8 @@ pub(crate) fn list(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
 }
 
 /// Lists every file below a directory, sorted by path.
-pub(crate) fn files(dir: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
-    fn descend(dir: &Path, depth: usize, problems: &mut Vec<Problem>, out: &mut Vec<Item>) {
+pub(crate) fn files(dir: &Path, problems: &mut Vec<Problem>) -> Vec<DirectoryItem> {
+    fn descend(dir: &Path, depth: usize, problems: &mut Vec<Problem>, out: &mut Vec<DirectoryItem>) {
         for item in list(dir, problems) {
             if out.len() >= limits::WALK_FILES {
                 return;

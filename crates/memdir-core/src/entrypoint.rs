@@ -26,7 +26,7 @@ use crate::{
     },
     store::mounts::{page_name, page_number},
 };
-use section::Sheet;
+use section::ParsedEntrypoint;
 use std::{
     collections::{BTreeMap, HashSet},
     sync::Arc,
@@ -36,7 +36,7 @@ use user_text::Pointers;
 /// Returns the path, from the mount's root, of the memory to which a line of an entrypoint or page points.
 pub(crate) fn pointer(line: &str) -> Option<String> {
     match line::read(line.trim_end()) {
-        line::Row::Memory(path) => Some(path),
+        line::EntrypointRow::Memory(path) => Some(path),
         _ => None,
     }
 }
@@ -44,13 +44,13 @@ pub(crate) fn pointer(line: &str) -> Option<String> {
 /// Whether a line of an entrypoint or page is generated and has no content: a mark, a generated heading, links to pages.
 pub(crate) fn is_frame(line: &str) -> bool {
     let line = line.trim_end();
-    line.is_empty() || section::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::Row::Pages
+    line.is_empty() || section::is_mark(line) || plan::is_own_heading(line) || line::read(line) == line::EntrypointRow::Pages
 }
 
 /// A parsed overflow page. Immutable, so that it can be cached and shared until its file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    sheet: Sheet,
+    sheet: ParsedEntrypoint,
     lines: usize,
     bytes: usize,
 }
@@ -58,7 +58,7 @@ pub struct Page {
 impl Page {
     /// Parses a page.
     pub fn parse(text: &str) -> Page {
-        Page::from_sheet(Sheet::parse(text))
+        Page::from_sheet(ParsedEntrypoint::parse(text))
     }
 
     /// The paths of the memories it lists, sorted.
@@ -66,7 +66,7 @@ impl Page {
         self.sheet.lines.keys().map(String::as_str)
     }
 
-    fn from_sheet(sheet: Sheet) -> Page {
+    fn from_sheet(sheet: ParsedEntrypoint) -> Page {
         let (lines, bytes) = sheet.size(&[]);
         Page { sheet, lines, bytes }
     }
@@ -77,7 +77,7 @@ impl Page {
 pub struct EntrypointFiles {
     name: String,
     text: Option<String>,
-    sheet: Sheet,
+    sheet: ParsedEntrypoint,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
 }
@@ -98,7 +98,7 @@ impl EntrypointFiles {
     /// Parses the entrypoint `name` with its text, if the file exists, and its pages by file name. Files that are not pages of this
     /// entrypoint are ignored.
     pub fn new<'a>(name: &str, text: Option<&str>, pages: impl IntoIterator<Item = (&'a str, Arc<Page>)>) -> EntrypointFiles {
-        let sheet = Sheet::parse(text.unwrap_or_default());
+        let sheet = ParsedEntrypoint::parse(text.unwrap_or_default());
         EntrypointFiles {
             name: name.to_owned(),
             text: text.map(str::to_owned),

@@ -87,7 +87,7 @@ pub use operations::{
     rules::{MatchedRule, Rule, RuleOrigin},
     stats::{MountStats, Stats},
     undo::{UndoTarget, Undone},
-    verify::{AnchorFate, AnchorState, FileHistory, Mention, MentionKind, Verified, Verify},
+    verify::{AnchorOutcome, AnchorState, FileHistory, Mention, MentionKind, Verified, Verify},
     write::{Saved, Write, WriteMode},
 };
 pub use project::Project;

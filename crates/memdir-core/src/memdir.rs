@@ -455,7 +455,7 @@ impl Memdir {
         history::history(&*self.store, &ChangeFilter { path, ..filter.clone() })
     }
 
-    /// Returns the versions of a memory, newest first, also under its earlier names. `most` is the maximum number; 0 means all.
+    /// Returns the versions of a memory, newest first, including those under its earlier names. `most` is the maximum number; 0 means all.
     pub fn versions(&self, path: &MemoryPath, most: usize) -> Result<Vec<history::MemoryVersion>> {
         history::versions(&*self.store, &self.name(path), most)
     }

@@ -14,7 +14,7 @@ pub(crate) mod validity;
 
 use crate::base::sort::SharedSort as _;
 use crate::base::{error::Problem, text::lines, time::parse_time};
-use frontmatter::{Field, Frontmatter};
+use frontmatter::{Frontmatter, FrontmatterField};
 use jiff::{Timestamp, tz::TimeZone};
 use scalar::Value;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ impl Memory {
         &self.text
     }
 
-    /// The text behind the frontmatter and the empty lines that follow it.
+    /// The text after the frontmatter and the empty lines that follow it.
     pub fn body(&self) -> &str {
         &self.text[self.body..]
     }
@@ -271,7 +271,7 @@ impl Memory {
         }
     }
 
-    fn find(&self, key: &str) -> Option<&Field> {
+    fn find(&self, key: &str) -> Option<&FrontmatterField> {
         let fields = &self.head.as_ref()?.fields;
         let within = |outer: &str, key: &str| {
             fields.iter().find(|field| field.key == outer).and_then(|field| field.children.iter().find(|field| field.key == key))

@@ -9,7 +9,7 @@ mod hints;
 pub use hints::{Hints, hints, local_remotes, remote_key};
 
 use crate::base::error::{Error, Problem, Result};
-use config::Config;
+use config::GitConfig;
 use std::{
     ffi::OsStr,
     fs::{self, File},
@@ -156,7 +156,7 @@ fn verify_git_file(dir: &Path, dot_git: &Path, worktrees: Worktrees) -> Result<P
     if !is_git_dir(&git_dir) {
         return Err(format!("{} is not a git repository", git_dir.display()));
     }
-    let config = Config::read(&git_dir);
+    let config = GitConfig::read(&git_dir);
     if let Some(back) = config.get("core.worktree") {
         let back = real(&git_dir, back)?;
         if back != dir {
@@ -197,7 +197,7 @@ fn worktree(dir: &Path, dot_git: &Path, git_dir: &Path, worktrees: Worktrees) ->
 
 /// Returns the main checkout of a repository, or the repository if it has none.
 fn main_root(common: &Path) -> PathBuf {
-    let config = Config::read(common);
+    let config = GitConfig::read(common);
     if let Some(checkout) = config.get("core.worktree").and_then(|back| real(common, back).ok())
         && read_small(&checkout.join(".git")).is_ok_and(|text| {
             text.strip_prefix("gitdir:").is_some_and(|target| real(&checkout, target.trim()).is_ok_and(|found| found == common))

@@ -13,7 +13,7 @@ pub use redact::{injected, redact, redact_strict};
 
 use crate::base::{steps, text::LineCounter};
 use regex::{Regex, RegexBuilder};
-use rules::{Needs, RULES, Reach, SecretRule};
+use rules::{MatchExtent, Needs, RULES, SecretRule};
 use std::{
     collections::{BTreeMap, HashSet},
     ops::Range,
@@ -56,7 +56,7 @@ pub fn scan(text: &str) -> Vec<SecretFinding> {
     for (rule, line) in candidates(text) {
         if !has_read_on[rule] {
             let is_run = match_rule(text, rule, &line, &mut findings);
-            has_read_on[rule] = is_run && RULES[rule].reach == Reach::Block;
+            has_read_on[rule] = is_run && RULES[rule].reach == MatchExtent::Block;
         }
     }
     disjoint(findings)
@@ -161,8 +161,8 @@ fn match_rule(text: &str, at: usize, line: &CandidateLine, findings: &mut Vec<Se
         return false;
     }
     let window = match rule.reach {
-        Reach::Line => first,
-        Reach::Block => rest,
+        MatchExtent::Line => first,
+        MatchExtent::Block => rest,
     };
     steps::count(window.len());
     let pattern = PATTERNS[at].get_or_init(|| compile(rule.pattern));

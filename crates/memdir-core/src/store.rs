@@ -119,7 +119,7 @@ pub trait Store: View + Send + Sync {
         None
     }
 
-    /// Returns the numbered changes of the store, or `None` if other programs can change its files too: then only a listing tells what
+    /// Returns the numbered changes of the store, or `None` if other programs can change its files too: then only a listing shows what
     /// has changed.
     fn sequence(&self) -> Option<&dyn ChangeSequence> {
         None
@@ -223,7 +223,7 @@ pub trait View {
     fn list(&self, under: &str) -> Result<Walk>;
     /// Returns the stamps of files by their exact names, in the given order; `None` for a file that does not exist.
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>>;
-    /// Returns the version and the size in bytes of the last text that the journal has of the file of exactly this name, also if it
+    /// Returns the version and the size in bytes of the last text that the journal has of the file of exactly this name, even if it
     /// was removed since.
     fn last_recorded(&self, path: &MemoryPath) -> Result<Option<(Version, u64)>> {
         let _ = path;

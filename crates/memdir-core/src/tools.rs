@@ -19,7 +19,7 @@ use crate::{
     base::error::{Error, Result},
     memdir::Memdir,
 };
-use args::Args;
+use args::ToolArguments;
 use params::Param;
 pub use prompts::{PROMPTS, Prompt};
 use serde_json::{Map, Value, json};
@@ -48,7 +48,7 @@ pub struct Tool {
     /// Whether a host that shows the model only the names of tools should load this one at once.
     pub always_load: bool,
     /// Runs the tool.
-    pub(crate) run: fn(&ToolContext, &Args<'_>) -> Result<ToolResult>,
+    pub(crate) run: fn(&ToolContext, &ToolArguments<'_>) -> Result<ToolResult>,
 }
 
 /// What a tool may do to memories.
@@ -128,7 +128,7 @@ impl From<&Error> for ToolResult {
 impl Tool {
     /// Runs the tool. An error becomes a result with `is_error` set.
     pub fn call(&self, caller: &ToolContext, arguments: &Map<String, Value>) -> ToolResult {
-        let args = Args::new(self.name, self.params, arguments);
+        let args = ToolArguments::new(self.name, self.params, arguments);
         let run = (self.run)(caller, &args);
         let is_proposed = matches!(run, Err(Error::Proposed { .. }));
         let mut result = run.unwrap_or_else(|error| ToolResult::from(&error));

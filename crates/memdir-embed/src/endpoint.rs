@@ -173,7 +173,7 @@ impl Endpoint {
         Error::unavailable(format!("embedder {} at {}", self.settings.model, display_url(&self.address)), why)
     }
 
-    /// The text to send: cut to the limit, behind its prefix.
+    /// Returns the text to send: its prefix, and the text cut to the limit.
     fn prepare(&self, role: EmbedRole, text: &str) -> String {
         let prefix = match role {
             EmbedRole::Query => &self.settings.query_prefix,

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_the_source_model_are_no_words() {
+    fn marks_of_the_source_model_are_not_words() {
         for (id, mark) in (0u16..).zip(VOCAB.lines()).filter(|(id, l)| *id != UNKNOWN && l.len() > 2 && l.starts_with('[')) {
             assert!(!split(mark).contains(&id), "{mark}");
         }

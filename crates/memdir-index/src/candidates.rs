@@ -10,8 +10,8 @@ use crate::{
     scan::Near,
     schema::{BODY, CODE, CUE, FILE, TITLE},
     segment::{Segment, is_dead},
-    snapshot::Snapshot,
-    table::{ASSISTANT, POINTER, Table},
+    snapshot::IndexSnapshot,
+    table::{ASSISTANT, ColumnTable, POINTER},
     vectors::{Key, Vectors},
 };
 use memdir_core::{
@@ -49,7 +49,7 @@ thread_local! {
 
 /// Returns the candidates of a query, whose terms were looked up as `matches`, in no order.
 pub(super) fn candidates(
-    snapshot: &Snapshot,
+    snapshot: &IndexSnapshot,
     ask: &IndexQuery<'_>,
     matches: &[SegmentMatches],
     counts: &Counts,
@@ -67,7 +67,7 @@ pub(super) fn candidates(
 }
 
 struct Scoring<'a> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a IndexSnapshot,
     ask: &'a IndexQuery<'a>,
     matches: &'a [SegmentMatches],
     sums: &'a mut Vec<Sums>,
@@ -80,7 +80,7 @@ struct Scoring<'a> {
 }
 
 impl<'a> Scoring<'a> {
-    fn new(snapshot: &'a Snapshot, ask: &'a IndexQuery<'a>, matches: &'a [SegmentMatches], sums: &'a mut Vec<Sums>) -> Self {
+    fn new(snapshot: &'a IndexSnapshot, ask: &'a IndexQuery<'a>, matches: &'a [SegmentMatches], sums: &'a mut Vec<Sums>) -> Self {
         let mut all = 0;
         let mut bases = Vec::with_capacity(snapshot.parts.len());
         for part in &snapshot.parts {
@@ -92,7 +92,7 @@ impl<'a> Scoring<'a> {
         Scoring { snapshot, ask, matches, sums, bases, excluded: Vec::new(), pointers: Vec::new() }
     }
 
-    fn table(&self, part: usize) -> &'a Table {
+    fn table(&self, part: usize) -> &'a ColumnTable {
         &self.snapshot.parts[part].segment.table
     }
 
@@ -232,7 +232,7 @@ impl<'a> Scoring<'a> {
 
     /// Returns the signals of a unit whose file has the sums `file`.
     #[inline]
-    fn parts(&self, base: usize, table: &Table, doc: usize, file: &Sums, day: u32) -> Parts {
+    fn parts(&self, base: usize, table: &ColumnTable, doc: usize, file: &Sums, day: u32) -> Parts {
         let [body, title, pair, code] = self.sums[base + doc];
         let ords = table.ord();
         let before = if ords[doc] > 1 { self.sums[base + doc - 1][0] } else { 0.0 };

@@ -4,7 +4,7 @@ use crate::{
     errors::read_error,
     schema::{BODY, CODE, CUE, FILE, TITLE},
     segment::{Segment, is_dead},
-    snapshot::{LiveSegment, Snapshot},
+    snapshot::{IndexSnapshot, LiveSegment},
 };
 use memdir_core::{
     Result,
@@ -27,7 +27,7 @@ pub(super) struct SegmentMatches {
 }
 
 /// Looks up the terms of a query in all segments of a snapshot, and counts the units and files that contain them.
-pub(super) fn look_up_query(snapshot: &Snapshot, ask: &IndexQuery<'_>) -> Result<(Vec<SegmentMatches>, Counts)> {
+pub(super) fn look_up_query(snapshot: &IndexSnapshot, ask: &IndexQuery<'_>) -> Result<(Vec<SegmentMatches>, Counts)> {
     let mut counts = Counts {
         totals: snapshot.totals,
         terms: vec![TermCount::default(); ask.terms.len()],

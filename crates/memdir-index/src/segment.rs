@@ -7,7 +7,7 @@ use crate::{
     hash::path_hash,
     schema::{self, Doc},
     state::{FileRow, PARTS, SegmentRow},
-    table::{Columns, Table},
+    table::{ColumnTable, SegmentColumns},
     vectors::Key,
 };
 use memdir_core::{
@@ -41,7 +41,7 @@ const SMALL_TABLE: usize = 200_000;
 /// An open segment.
 pub(super) struct Segment {
     pub(super) row: SegmentRow,
-    pub(super) table: Table,
+    pub(super) table: ColumnTable,
     /// The index directory, for errors.
     pub(super) root: Box<Path>,
     tantivy: TantivySegment,
@@ -59,10 +59,10 @@ impl Segment {
         }
         let id = SegmentId::from_uuid_string(row.name()).map_err(|error| corrupt(root, error.to_string()))?;
         let segment = index.segment(index.new_segment_meta(id, row.docs));
-        Segment::with(root, segment, *row, Table::open(&part_path(root, row.name(), "units"), row.docs)?)
+        Segment::with(root, segment, *row, ColumnTable::open(&part_path(root, row.name(), "units"), row.docs)?)
     }
 
-    fn with(root: &Path, tantivy: TantivySegment, row: SegmentRow, table: Table) -> Result<Segment> {
+    fn with(root: &Path, tantivy: TantivySegment, row: SegmentRow, table: ColumnTable) -> Result<Segment> {
         let reader = SegmentReader::open(&tantivy).map_err(tantivy_error("open", root))?;
         let field = |field: Field| reader.inverted_index(field).map_err(tantivy_error("open", root));
         let fields = [field(schema::BODY)?, field(schema::TITLE)?, field(schema::CODE)?, field(schema::FILE)?, field(schema::CUE)?];
@@ -125,7 +125,7 @@ pub(super) struct SegmentWriter {
 struct Open {
     root: Box<Path>,
     writer: SingleSegmentIndexWriter<Doc>,
-    columns: Columns,
+    columns: SegmentColumns,
     rows: Vec<(FileRow, String)>,
 }
 
@@ -171,7 +171,7 @@ impl Open {
         };
         let builder = Index::builder().schema(schema::schema()).settings(schema::settings()).tokenizers(schema::tokenizers());
         let writer = builder.single_segment_index_writer(dir, table).map_err(tantivy_error("write", shown(root)))?;
-        Ok(Open { root: shown(root).into(), writer, columns: Columns::default(), rows: Vec::new() })
+        Ok(Open { root: shown(root).into(), writer, columns: SegmentColumns::default(), rows: Vec::new() })
     }
 
     fn add(&mut self, file: &Arc<IndexFile>, embedder: u64) -> Result<()> {
@@ -214,11 +214,11 @@ impl Open {
 }
 
 /// Adds the table to a segment that Tantivy has finished, and records the marks of its files.
-fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Result<Segment> {
+fn close(segment: TantivySegment, columns: &SegmentColumns, root: Option<&Path>) -> Result<Segment> {
     let name = segment.id().uuid_string();
     let mut row = SegmentRow { docs: columns.len() as u32, ..bytemuck::Zeroable::zeroed() };
     row.id.copy_from_slice(name.as_bytes());
-    let Some(root) = root else { return Segment::with(shown(None), segment, row, Table::owned(columns)) };
+    let Some(root) = root else { return Segment::with(shown(None), segment, row, ColumnTable::owned(columns)) };
     let path = part_path(root, &name, "units");
     let mut file = disk::create_private_file(&path).map_err(|source| Error::io("create", &path, source))?;
     file.write_all(bytemuck::cast_slice(&columns.finish())).map_err(|source| Error::io("write", &path, source))?;
@@ -226,7 +226,7 @@ fn close(segment: TantivySegment, columns: &Columns, root: Option<&Path>) -> Res
     for (mark, part) in row.marks.iter_mut().zip(PARTS) {
         *mark = Mark::read(&part_path(root, &name, part));
     }
-    let table = Table::open(&path, row.docs)?;
+    let table = ColumnTable::open(&path, row.docs)?;
     Segment::with(root, segment, row, table)
 }
 
@@ -237,7 +237,7 @@ pub(super) fn merge(root: &Path, parts: &[(&Segment, &[u64])]) -> Result<Segment
     let alive = alive.map_err(|source| Error::io("merge", root, source))?;
     let dir = SegmentDir::open(root).map_err(|error| tantivy_error("open", root)(error.into()))?;
     let index = merge_filtered_segments(&segments, schema::settings(), alive, dir).map_err(tantivy_error("merge", root))?;
-    let mut columns = Columns::default();
+    let mut columns = SegmentColumns::default();
     for (segment, dead) in parts {
         (0..segment.docs()).filter(|doc| !is_dead(dead, *doc)).for_each(|doc| columns.push_doc(&segment.table, doc));
     }

@@ -3,7 +3,7 @@
 use crate::{
     hash::path_hash,
     segment::{NewSegment, Segment, SegmentWriter},
-    state::{FileRow, State},
+    state::{FileRow, MappedState},
     vectors::{Key, Vectors},
 };
 use memdir_core::{
@@ -17,11 +17,11 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The content of the index at one moment. Never changes.
-pub(super) struct Snapshot {
-    pub(super) state: Arc<State>,
+pub(super) struct IndexSnapshot {
+    pub(super) state: Arc<MappedState>,
     pub(super) parts: Vec<LiveSegment>,
     pub(super) vectors: Option<Arc<Vectors>>,
-    pub(super) overlay: Overlay,
+    pub(super) overlay: SnapshotOverlay,
     pub(super) embedder: u64,
     pub(super) totals: Totals,
 }
@@ -34,22 +34,22 @@ pub(super) struct LiveSegment {
 
 /// Files that are newer than the state, in memory.
 #[derive(Default)]
-pub(super) struct Overlay {
+pub(super) struct SnapshotOverlay {
     /// Files that replace those of the state, by the hash of their names; `None` for a removed file.
     pub(super) rows: FxHashMap<u64, Option<(FileRow, String)>>,
     pub(super) vectors: FxHashMap<Key, Vector>,
 }
 
-impl Snapshot {
-    pub(super) fn new(state: Arc<State>, parts: Vec<LiveSegment>, vectors: Option<Arc<Vectors>>, embedder: u64) -> Self {
+impl IndexSnapshot {
+    pub(super) fn new(state: Arc<MappedState>, parts: Vec<LiveSegment>, vectors: Option<Arc<Vectors>>, embedder: u64) -> Self {
         let totals = state.totals();
-        Snapshot { state, parts, vectors, overlay: Overlay::default(), embedder, totals }
+        IndexSnapshot { state, parts, vectors, overlay: SnapshotOverlay::default(), embedder, totals }
     }
 
     /// Returns this snapshot with some files changed. The snapshot itself must have no overlay.
-    pub(super) fn with(&self, changes: &[IndexChange]) -> Result<Snapshot> {
+    pub(super) fn with(&self, changes: &[IndexChange]) -> Result<IndexSnapshot> {
         let mut writer = SegmentWriter::new(None, self.embedder, changes.len());
-        let mut overlay = Overlay::default();
+        let mut overlay = SnapshotOverlay::default();
         for change in changes {
             match change {
                 IndexChange::Put(file) => writer.add(file)?,
@@ -76,7 +76,7 @@ impl Snapshot {
                 totals.add(&row.totals());
             }
         }
-        Ok(Snapshot { state: self.state.clone(), parts, vectors: self.vectors.clone(), overlay, embedder: self.embedder, totals })
+        Ok(IndexSnapshot { state: self.state.clone(), parts, vectors: self.vectors.clone(), overlay, embedder: self.embedder, totals })
     }
 
     /// Returns the file whose name has this hash, and its name.

@@ -26,7 +26,7 @@ pub(super) const PARTS: [&str; 7] = ["term", "idx", "pos", "store", "fast", "fie
 
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Header {
+struct StateHeader {
     magic: [u8; 8],
     /// The CRC-32 of everything after it, in the low half.
     crc: u64,
@@ -174,7 +174,7 @@ impl NewState<'_> {
         }
         let segments: Vec<SegmentRow> = self.segments.iter().map(|(row, _)| *row).collect();
         let rows: Vec<FileRow> = self.rows.iter().map(|(row, _)| *row).collect();
-        let mut header = Header {
+        let mut header = StateHeader {
             magic: MAGIC,
             crc: 0,
             fingerprint,
@@ -191,15 +191,15 @@ impl NewState<'_> {
         let mut bytes = bytemuck::bytes_of(&header).to_vec();
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
         header.crc = u64::from(crc32fast::hash(&bytes[16..]));
-        bytes[..size_of::<Header>()].copy_from_slice(bytemuck::bytes_of(&header));
+        bytes[..size_of::<StateHeader>()].copy_from_slice(bytemuck::bytes_of(&header));
         files::replace(path, &bytes)
     }
 }
 
 /// A state on disk, mapped; empty if the index was never written.
-pub(super) struct State {
+pub(super) struct MappedState {
     bytes: Option<Mapped>,
-    header: Header,
+    header: StateHeader,
     /// The mark of the file: another mark means another state.
     pub(super) mark: Mark,
     /// The rows of the files that name other memories; looked up once.
@@ -209,16 +209,16 @@ pub(super) struct State {
 /// Why a state with another fingerprint is not opened.
 pub(super) const OTHER_VERSION: &str = "it was created by another version of memdir";
 
-impl State {
-    pub(super) fn empty() -> State {
-        State { bytes: None, header: Header::zeroed(), mark: Mark::zeroed(), naming_others: OnceLock::new() }
+impl MappedState {
+    pub(super) fn empty() -> MappedState {
+        MappedState { bytes: None, header: StateHeader::zeroed(), mark: Mark::zeroed(), naming_others: OnceLock::new() }
     }
 
     /// Maps the state; empty if it does not exist. Returns [`Error::Corrupt`](memdir_core::Error::Corrupt) if it is damaged or
     /// of another version.
-    pub(super) fn open(path: &Path, fingerprint: [u8; 16]) -> Result<State> {
-        let Some((mapped, mark)) = files::map(path)? else { return Ok(State::empty()) };
-        let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>).filter(|h| h.magic == MAGIC);
+    pub(super) fn open(path: &Path, fingerprint: [u8; 16]) -> Result<MappedState> {
+        let Some((mapped, mark)) = files::map(path)? else { return Ok(MappedState::empty()) };
+        let header = mapped.get(..size_of::<StateHeader>()).map(bytemuck::pod_read_unaligned::<StateHeader>).filter(|h| h.magic == MAGIC);
         let header = header.ok_or_else(|| corrupt(path, "it is not a search index state file"))?;
         if header.fingerprint != fingerprint {
             return Err(corrupt(path, OTHER_VERSION));
@@ -226,7 +226,7 @@ impl State {
         if u64::from(crc32fast::hash(&mapped[16..])) != header.crc {
             return Err(corrupt(path, "checksum mismatch"));
         }
-        let state = State { bytes: Some(mapped), header, mark, naming_others: OnceLock::new() };
+        let state = MappedState { bytes: Some(mapped), header, mark, naming_others: OnceLock::new() };
         match state.names_at() + header.names as usize == state.all().len() {
             true => Ok(state),
             false => Err(corrupt(path, "its size does not match its header")),
@@ -242,7 +242,7 @@ impl State {
     }
 
     fn dead_at(&self) -> usize {
-        size_of::<Header>() + self.header.segments as usize * size_of::<SegmentRow>()
+        size_of::<StateHeader>() + self.header.segments as usize * size_of::<SegmentRow>()
     }
 
     fn rows_at(&self) -> usize {
@@ -271,7 +271,7 @@ impl State {
     }
 
     pub(super) fn segments(&self) -> &[SegmentRow] {
-        self.part(size_of::<Header>(), self.header.segments)
+        self.part(size_of::<StateHeader>(), self.header.segments)
     }
 
     /// Returns the deletion bits of a segment; empty if no document is deleted.

@@ -28,7 +28,7 @@ const MAGIC: [u8; 8] = *b"mdunits1";
 
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Header {
+struct TableHeader {
     magic: [u8; 8],
     docs: u64,
     keyed: u64,
@@ -37,7 +37,7 @@ struct Header {
 
 /// Columns that are not written yet, with one value per document.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(super) struct SegmentColumns {
     /// The hash of the file's name, or of a pointer's target.
     pub(super) hash: Vec<u64>,
     pub(super) key: Vec<Key>,
@@ -54,7 +54,7 @@ pub(super) struct Columns {
     pub(super) flags: Vec<u8>,
 }
 
-impl Columns {
+impl SegmentColumns {
     pub(super) fn len(&self) -> usize {
         self.hash.len()
     }
@@ -86,7 +86,7 @@ impl Columns {
     }
 
     /// Copies one document of another table.
-    pub(super) fn push_doc(&mut self, from: &Table, doc: usize) {
+    pub(super) fn push_doc(&mut self, from: &ColumnTable, doc: usize) {
         self.hash.push(from.hash()[doc]);
         self.key.push(from.key()[doc]);
         self.sketch.push(from.sketch()[doc]);
@@ -104,7 +104,7 @@ impl Columns {
     pub(super) fn finish(&self) -> Vec<u64> {
         let mut by_key: Vec<u32> = (0..self.len() as u32).filter(|doc| self.key[*doc as usize] != Key([0; 16])).collect();
         by_key.sort_unstable_by_key(|doc| (self.key[*doc as usize], *doc));
-        let mut bytes = vec![0u8; size_of::<Header>()];
+        let mut bytes = vec![0u8; size_of::<TableHeader>()];
         fn put<T: NoUninit>(bytes: &mut Vec<u8>, column: &[T]) {
             bytes.extend_from_slice(bytemuck::cast_slice(column));
             bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -116,9 +116,9 @@ impl Columns {
             put(&mut bytes, column);
         }
         put(&mut bytes, &self.flags);
-        let crc = u64::from(crc32fast::hash(&bytes[size_of::<Header>()..]));
-        let header = Header { magic: MAGIC, docs: self.len() as u64, keyed: by_key.len() as u64, crc };
-        bytes[..size_of::<Header>()].copy_from_slice(bytemuck::bytes_of(&header));
+        let crc = u64::from(crc32fast::hash(&bytes[size_of::<TableHeader>()..]));
+        let header = TableHeader { magic: MAGIC, docs: self.len() as u64, keyed: by_key.len() as u64, crc };
+        bytes[..size_of::<TableHeader>()].copy_from_slice(bytemuck::bytes_of(&header));
         let mut block = vec![0u64; bytes.len() / 8];
         bytemuck::cast_slice_mut::<u64, u8>(&mut block).copy_from_slice(&bytes);
         block
@@ -126,7 +126,7 @@ impl Columns {
 }
 
 /// The columns of one segment, mapped or in memory.
-pub(super) struct Table {
+pub(super) struct ColumnTable {
     bytes: Bytes,
     docs: usize,
     keyed: usize,
@@ -137,20 +137,20 @@ enum Bytes {
     Owned(Vec<u64>),
 }
 
-impl Table {
-    pub(super) fn owned(columns: &Columns) -> Table {
+impl ColumnTable {
+    pub(super) fn owned(columns: &SegmentColumns) -> ColumnTable {
         let block = columns.finish();
-        let header: Header = *bytemuck::from_bytes(&bytemuck::cast_slice::<u64, u8>(&block)[..size_of::<Header>()]);
-        Table { bytes: Bytes::Owned(block), docs: header.docs as usize, keyed: header.keyed as usize }
+        let header: TableHeader = *bytemuck::from_bytes(&bytemuck::cast_slice::<u64, u8>(&block)[..size_of::<TableHeader>()]);
+        ColumnTable { bytes: Bytes::Owned(block), docs: header.docs as usize, keyed: header.keyed as usize }
     }
 
     /// Maps a table with this number of documents. Checks only its header and size: the caller has checked its mark.
-    pub(super) fn open(path: &Path, docs: u32) -> Result<Table> {
+    pub(super) fn open(path: &Path, docs: u32) -> Result<ColumnTable> {
         let (mapped, _) = files::map(path)?.ok_or_else(|| corrupt_index(format!("{} is missing", path.display())))?;
-        let header = mapped.get(..size_of::<Header>()).map(bytemuck::pod_read_unaligned::<Header>);
+        let header = mapped.get(..size_of::<TableHeader>()).map(bytemuck::pod_read_unaligned::<TableHeader>);
         let header = header.filter(|h| h.magic == MAGIC && h.docs == u64::from(docs) && h.keyed <= h.docs);
         let header = header.ok_or_else(|| corrupt(path, "its header does not match the index"))?;
-        let table = Table { bytes: Bytes::Mapped(mapped), docs: header.docs as usize, keyed: header.keyed as usize };
+        let table = ColumnTable { bytes: Bytes::Mapped(mapped), docs: header.docs as usize, keyed: header.keyed as usize };
         if table.flags_at() + table.docs.next_multiple_of(8) != table.all().len() {
             return Err(corrupt(path, "its size does not match its header"));
         }
@@ -159,8 +159,8 @@ impl Table {
 
     /// Whether the checksum is correct. Reads every byte.
     pub(super) fn is_whole(&self) -> bool {
-        let header: Header = bytemuck::pod_read_unaligned(&self.all()[..size_of::<Header>()]);
-        u64::from(crc32fast::hash(&self.all()[size_of::<Header>()..])) == header.crc
+        let header: TableHeader = bytemuck::pod_read_unaligned(&self.all()[..size_of::<TableHeader>()]);
+        u64::from(crc32fast::hash(&self.all()[size_of::<TableHeader>()..])) == header.crc
     }
 
     pub(super) fn docs(&self) -> usize {
@@ -180,7 +180,7 @@ impl Table {
 
     /// Returns the offset of the n-th column of numbers.
     fn numbers_at(&self, n: usize) -> usize {
-        size_of::<Header>() + self.docs * (8 + 16 + 32) + n * (self.docs * 4).next_multiple_of(8)
+        size_of::<TableHeader>() + self.docs * (8 + 16 + 32) + n * (self.docs * 4).next_multiple_of(8)
     }
 
     fn flags_at(&self) -> usize {
@@ -188,15 +188,15 @@ impl Table {
     }
 
     pub(super) fn hash(&self) -> &[u64] {
-        self.column(size_of::<Header>(), self.docs)
+        self.column(size_of::<TableHeader>(), self.docs)
     }
 
     pub(super) fn key(&self) -> &[Key] {
-        self.column(size_of::<Header>() + self.docs * 8, self.docs)
+        self.column(size_of::<TableHeader>() + self.docs * 8, self.docs)
     }
 
     pub(super) fn sketch(&self) -> &[Sketch] {
-        self.column(size_of::<Header>() + self.docs * 24, self.docs)
+        self.column(size_of::<TableHeader>() + self.docs * 24, self.docs)
     }
 
     pub(super) fn ord(&self) -> &[u32] {

@@ -11,8 +11,8 @@ use crate::{
     files,
     hash::embedder_tag,
     segment::{self, Segment},
-    snapshot::{LiveSegment, Snapshot},
-    state::{self, State},
+    snapshot::{IndexSnapshot, LiveSegment},
+    state::{self, MappedState},
     vectors::Vectors,
 };
 use batch::DiskBatch;
@@ -42,7 +42,7 @@ pub struct TantivyIndex {
     tag: u64,
     /// Whether a writer waits for another one.
     waits: bool,
-    open: Mutex<Option<Arc<Snapshot>>>,
+    open: Mutex<Option<Arc<IndexSnapshot>>>,
     /// Why the index was discarded since the last call of `damage_report`.
     damage: Mutex<Option<String>>,
 }
@@ -96,7 +96,7 @@ impl TantivyIndex {
         short
     }
 
-    fn snapshot(&self) -> Result<Arc<Snapshot>> {
+    fn snapshot(&self) -> Result<Arc<IndexSnapshot>> {
         let mut open = lock(&self.open);
         if let Some(snapshot) = open.as_ref()
             && files::Mark::read(&self.state_path()) == snapshot.state.mark
@@ -109,9 +109,9 @@ impl TantivyIndex {
     }
 
     /// Opens the current state. A damaged index is discarded and reported, and an empty one is returned.
-    fn load(&self, before: Option<&Snapshot>) -> Result<Arc<Snapshot>> {
+    fn load(&self, before: Option<&IndexSnapshot>) -> Result<Arc<IndexSnapshot>> {
         loop {
-            let state = match State::open(&self.state_path(), Self::fingerprint()) {
+            let state = match MappedState::open(&self.state_path(), Self::fingerprint()) {
                 Ok(state) => state,
                 Err(error) => {
                     self.discard(&error);
@@ -131,7 +131,7 @@ impl TantivyIndex {
         }
     }
 
-    fn open_parts(&self, state: State, before: Option<&Snapshot>) -> Result<Snapshot> {
+    fn open_parts(&self, state: MappedState, before: Option<&IndexSnapshot>) -> Result<IndexSnapshot> {
         let index = match state.segments() {
             [] => None,
             _ => Some(segment::tantivy_index(&self.root)?),
@@ -147,12 +147,12 @@ impl TantivyIndex {
             parts.push(LiveSegment { segment, dead: state.dead(row).into() });
         }
         let vectors = self.open_vectors(&state)?;
-        Ok(Snapshot::new(Arc::new(state), parts, vectors, self.tag))
+        Ok(IndexSnapshot::new(Arc::new(state), parts, vectors, self.tag))
     }
 
     /// Opens the vectors. If they are older than the state requires, the whole index is damaged: it is unknown which units have lost
     /// their vectors.
-    fn open_vectors(&self, state: &State) -> Result<Option<Arc<Vectors>>> {
+    fn open_vectors(&self, state: &MappedState) -> Result<Option<Arc<Vectors>>> {
         let Some((id, dim)) = &self.embedder else { return Ok(None) };
         let vectors = Vectors::open(&self.vectors_dir(), id, *dim)?;
         let required = state.vectors();
@@ -162,8 +162,8 @@ impl TantivyIndex {
         }
     }
 
-    fn empty(&self) -> Arc<Snapshot> {
-        Arc::new(Snapshot::new(Arc::new(State::empty()), Vec::new(), None, self.tag))
+    fn empty(&self) -> Arc<IndexSnapshot> {
+        Arc::new(IndexSnapshot::new(Arc::new(MappedState::empty()), Vec::new(), None, self.tag))
     }
 
     /// Discards the index. An index of another version is outdated, not damaged, and is not reported.
@@ -183,7 +183,7 @@ impl Index for TantivyIndex {
     }
 
     fn overlay(&self, base: &Arc<dyn IndexView>, changes: &[IndexChange]) -> Result<Arc<dyn IndexView>> {
-        match base.as_any().downcast_ref::<Snapshot>() {
+        match base.as_any().downcast_ref::<IndexSnapshot>() {
             Some(base) => Ok(Arc::new(base.with(changes)?)),
             None => Ok(Arc::new(self.empty().with(changes)?)),
         }

@@ -40,11 +40,11 @@ const MAX_FILES: usize = 8;
 pub struct Vectors {
     dir: PathBuf,
     list: FileList,
-    files: Vec<Part>,
+    files: Vec<VectorFile>,
 }
 
 #[derive(Debug, Clone)]
-struct Part {
+struct VectorFile {
     first: u32,
     rows: Arc<RowFile>,
 }
@@ -141,7 +141,7 @@ impl Vectors {
         let mut all: Vec<(Near, Key)> = Vec::new();
         for part in &self.files {
             let found = scan::nearest(query, part.rows.rows(), part.rows.scales(), max, &mut |row| filter(part.first + row));
-            self.append_sound(part.first, &part.rows, found, &mut all)?;
+            self.append_undamaged(part.first, &part.rows, found, &mut all)?;
         }
         Ok(merge_nearest(all, max))
     }
@@ -151,13 +151,18 @@ impl Vectors {
         self.check_dim(query)?;
         let mut all: Vec<(Near, Key)> = Vec::new();
         for part in &self.files {
-            self.append_sound(part.first, &part.rows, scan::nearest_of_all(query, part.rows.rows(), part.rows.scales(), max), &mut all)?;
+            self.append_undamaged(
+                part.first,
+                &part.rows,
+                scan::nearest_of_all(query, part.rows.rows(), part.rows.scales(), max),
+                &mut all,
+            )?;
         }
         Ok(merge_nearest(all, max))
     }
 
     /// Appends the rows found in one file to `all`, after checking that they are undamaged.
-    fn append_sound(&self, first: u32, rows: &RowFile, found: Vec<Near>, all: &mut Vec<(Near, Key)>) -> Result<()> {
+    fn append_undamaged(&self, first: u32, rows: &RowFile, found: Vec<Near>, all: &mut Vec<(Near, Key)>) -> Result<()> {
         for near in found {
             if !rows.is_sound(near.row as usize) {
                 return Err(corrupt(&self.dir, "a vector does not match its quantization scale"));
@@ -187,7 +192,7 @@ impl Vectors {
         }
         let unchanged = current.files_unchanged_by(new.len());
         let absorbed: Vec<&RowFile> = current.files[unchanged..].iter().map(|f| &*f.rows).collect();
-        let mut rows: Vec<rows::Row<'_>> = new.iter().map(|(key, vector)| (*key, vector.scale(), vector.row())).collect();
+        let mut rows: Vec<rows::VectorRow<'_>> = new.iter().map(|(key, vector)| (*key, vector.scale(), vector.row())).collect();
         rows.extend(absorbed.iter().flat_map(|f| f.iter()));
         current.replace(unchanged, rows)
     }
@@ -211,7 +216,7 @@ impl Vectors {
     }
 
     /// Writes a new file, lists it after the first `unchanged` ones, and removes the others.
-    fn replace(&self, unchanged: usize, mut rows: Vec<rows::Row<'_>>) -> Result<Vectors> {
+    fn replace(&self, unchanged: usize, mut rows: Vec<rows::VectorRow<'_>>) -> Result<Vectors> {
         rows.sort_unstable_by_key(|(key, ..)| *key);
         rows.dedup_by_key(|(key, ..)| *key);
         files::create_dir(&self.dir)?;
@@ -245,7 +250,7 @@ impl Vectors {
                 return Err(corrupt(&path, "its number of vectors does not match the file list"));
             }
             let next = first.checked_add(rows.len() as u32).ok_or_else(|| corrupt(dir, "its file list has too many vectors"))?;
-            files.push(Part { first, rows: Arc::new(rows) });
+            files.push(VectorFile { first, rows: Arc::new(rows) });
             first = next;
         }
         Ok(Vectors { dir: dir.to_owned(), list: list.clone(), files })

@@ -5,7 +5,7 @@ use crate::{
     hash::path_hash,
     lookup::{SegmentMatches, look_up_query},
     segment::is_dead,
-    snapshot::{LiveSegment, Snapshot},
+    snapshot::{IndexSnapshot, LiveSegment},
 };
 use memdir_core::{
     Result,
@@ -17,7 +17,7 @@ use memdir_core::{
 use rustc_hash::FxHashSet;
 use std::any::Any;
 
-impl IndexView for Snapshot {
+impl IndexView for IndexSnapshot {
     fn known(&self, path: &str) -> Option<KnownFile> {
         self.find(path_hash(path)).filter(|(_, name)| *name == path).map(|(row, _)| row.known(self.embedder))
     }
@@ -80,7 +80,7 @@ impl IndexView for Snapshot {
 
 /// A query whose terms were looked up in a snapshot.
 struct AskedSnapshot<'a> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a IndexSnapshot,
     ask: &'a IndexQuery<'a>,
     matches: Vec<SegmentMatches>,
     counts: Counts,

@@ -2,12 +2,12 @@
 
 use crate::{
     claim::{self, ClaimedBy},
-    database::{Database, Pauses, Session, send_before},
-    failure::{Failure, FailureKind},
+    database::{Database, Pauses, Transaction, send_before},
+    failure::{DatabaseFailure, FailureKind},
     history,
     proposals::{self, Acceptance},
     reads,
-    space::{FileWrite, Space, Spot},
+    space::{CallerSpace, FileWrite, NamespaceFile},
     sql,
 };
 use deadpool_postgres::Object;
@@ -27,13 +27,13 @@ use std::{
 };
 use tokio_postgres::types::ToSql;
 
-/// How often a lock that is waited for looks at the caller's cancellation.
+/// The interval at which a wait for a lock checks whether the caller was cancelled.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// What every attempt of a change needs.
 pub(crate) struct ChangeJob<'a> {
     pub(crate) database: &'a Database,
-    pub(crate) space: &'a Space,
+    pub(crate) space: &'a CallerSpace,
     pub(crate) stop: &'a Stop,
     pub(crate) key: Option<&'a IdempotencyKey>,
     pub(crate) intent: &'a Intent,
@@ -45,7 +45,7 @@ pub(crate) struct ChangeJob<'a> {
 
 /// The locked namespaces of a change.
 #[derive(Default)]
-pub(crate) struct Locked {
+pub(crate) struct LockedNamespaces {
     /// Each with its sequence and its place in the order before the change.
     namespaces: BTreeMap<String, (i64, i64)>,
     /// Those of them that are under review.
@@ -67,7 +67,7 @@ enum Attempt {
         is_repeated: bool,
     },
     /// The connection was lost during the commit: the server may have committed this change.
-    Unknown(Change, Failure),
+    Unknown(Change, DatabaseFailure),
 }
 
 impl ChangeJob<'_> {
@@ -109,7 +109,7 @@ impl ChangeJob<'_> {
         }
     }
 
-    fn error(&self, failure: Failure, unknown: Option<Change>) -> Error {
+    fn error(&self, failure: DatabaseFailure, unknown: Option<Change>) -> Error {
         if let Some(change) = unknown {
             return Error::Uncertain {
                 change: change.id.to_string(),
@@ -126,7 +126,7 @@ impl ChangeJob<'_> {
         failure.error
     }
 
-    fn attempt(&self, id: &ChangeId, unknown: Option<&Change>, plan: &mut Plan<'_>) -> Result<Attempt, Failure> {
+    fn attempt(&self, id: &ChangeId, unknown: Option<&Change>, plan: &mut Plan<'_>) -> Result<Attempt, DatabaseFailure> {
         self.stop.check()?;
         let left = self.deadline.left().max(Duration::from_millis(1));
         // A wait for a lock counts as the time of its statement.
@@ -155,12 +155,12 @@ impl ChangeJob<'_> {
 
     fn attempt_in(
         &self,
-        session: &Session,
+        session: &Transaction,
         limit: Duration,
         id: &ChangeId,
         unknown: Option<&Change>,
         plan: &mut Plan<'_>,
-    ) -> Result<Attempt, Failure> {
+    ) -> Result<Attempt, DatabaseFailure> {
         let client = session.client()?;
         let (claimed, locked) = self.lock(client, id, limit)?;
         if let Some(earlier) = claimed.as_ref().or_else(|| unknown.map(|change| &change.id)) {
@@ -217,7 +217,7 @@ impl ChangeJob<'_> {
     }
 
     /// Claims the idempotency key, then locks the namespaces. Returns the change that claimed the key earlier.
-    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, Locked), Failure> {
+    fn lock(&self, client: &Object, id: &ChangeId, limit: Duration) -> Result<(Option<ChangeId>, LockedNamespaces), DatabaseFailure> {
         let work = async {
             let claimed = match self.key {
                 Some(key) => claim::claim(client, &self.space.tenant, key, &ClaimedBy::Change(id.clone())).await?,
@@ -229,7 +229,7 @@ impl ChangeJob<'_> {
                 None => None,
             };
             if claimed.is_some() {
-                return Ok((claimed, Locked::default()));
+                return Ok((claimed, LockedNamespaces::default()));
             }
             self.hold_people(client).await?;
             Ok((None, lock_namespaces(client, &self.space.tenant, &self.namespaces).await?))
@@ -242,14 +242,14 @@ impl ChangeJob<'_> {
         self.database.block_within(limit, async {
             tokio::select! {
                 locked = work => locked,
-                () = stopped => Err(self.stop.check().err().map_or_else(|| Failure::disconnected("stopped"), Failure::from)),
+                () = stopped => Err(self.stop.check().err().map_or_else(|| DatabaseFailure::disconnected("stopped"), DatabaseFailure::from)),
             }
         })
     }
 
     /// Keeps the person, and the author of an accepted proposal, from being erased before the change is made: otherwise their name would
     /// come back into the history. Fails if the person was erased already; the proposals of an erased author are gone too.
-    async fn hold_people(&self, client: &Object) -> Result<(), Failure> {
+    async fn hold_people(&self, client: &Object) -> Result<(), DatabaseFailure> {
         let Some(person) = self.space.person.as_deref() else { return Ok(()) };
         let author = self.accepts.as_ref().map(|accepted| accepted.proposal.author.name.as_str());
         let people: Vec<&str> = std::iter::once(person).chain(author).collect();
@@ -279,7 +279,7 @@ impl ChangeJob<'_> {
     }
 
     /// Refuses edits that the mounts do not allow; drops edits that change nothing.
-    fn check(&self, client: &Object, edits: Vec<FileEdit>, locked: &Locked) -> Result<Vec<FileWrite>, Failure> {
+    fn check(&self, client: &Object, edits: Vec<FileEdit>, locked: &LockedNamespaces) -> Result<Vec<FileWrite>, DatabaseFailure> {
         let mut spots = Vec::new();
         for edit in &edits {
             let spot = self.space.spot(&edit.path)?;
@@ -308,7 +308,7 @@ impl ChangeJob<'_> {
         Ok(writes)
     }
 
-    fn exists(&self, client: &Object, spot: &Spot) -> Result<bool> {
+    fn exists(&self, client: &Object, spot: &NamespaceFile) -> Result<bool> {
         let wanted = std::iter::once((self.space.namespace(spot), spot.rel.as_str()));
         let found = self.database.block_on(reads::get_exact(client, self.space, wanted)).map_err(|failure| failure.error)?;
         Ok(!found.is_empty())
@@ -316,7 +316,11 @@ impl ChangeJob<'_> {
 }
 
 /// Locks namespaces in their order, and creates those that do not exist.
-pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &BTreeSet<String>) -> Result<Locked, Failure> {
+pub(crate) async fn lock_namespaces(
+    client: &Object,
+    tenant: &str,
+    namespaces: &BTreeSet<String>,
+) -> Result<LockedNamespaces, DatabaseFailure> {
     let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
     let (statement, clock) = (client.prepare_cached(sql::LOCK).await?, client.prepare_cached(sql::CLOCK).await?);
     let parameters: [&(dyn ToSql + Sync); 2] = [&tenant, &names];
@@ -327,7 +331,7 @@ pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &
         client.execute(sql::ADD_NAMESPACES, &[&tenant, &names]).await?;
         rows = client.query(&statement, &parameters).await?;
     }
-    let mut locked = Locked { clock_us: clock?.try_get(0)?, ..Locked::default() };
+    let mut locked = LockedNamespaces { clock_us: clock?.try_get(0)?, ..LockedNamespaces::default() };
     for row in &rows {
         let namespace: String = row.try_get(0)?;
         if row.try_get(3)? {
@@ -339,7 +343,7 @@ pub(crate) async fn lock_namespaces(client: &Object, tenant: &str, namespaces: &
 }
 
 /// Refuses a file at the place of a folder, and a file in a folder at the place of a file: no directory could hold both.
-async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> Result<(), Failure> {
+async fn check_places(client: &Object, space: &CallerSpace, writes: &[FileWrite]) -> Result<(), DatabaseFailure> {
     let (mut namespaces, mut paths, mut folders) = (Vec::new(), Vec::new(), Vec::new());
     let mut wanted = |namespace: &str, path: &str, is_folder: bool| {
         namespaces.push(namespace.to_owned());
@@ -356,7 +360,7 @@ async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> R
     }
     let statement = client.prepare_cached(sql::TAKEN).await?;
     let taken = client.query(&statement, &[&space.tenant, &namespaces, &paths, &folders]).await?;
-    let taken = taken.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<Vec<(String, bool)>, Failure>>()?;
+    let taken = taken.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<Vec<(String, bool)>, DatabaseFailure>>()?;
     // A folder that this change itself creates.
     let new_folder = || {
         let is_folder =
@@ -371,7 +375,13 @@ async fn check_places(client: &Object, space: &Space, writes: &[FileWrite]) -> R
 }
 
 /// Writes a change and commits, in one round trip. A lost connection means that the outcome is unknown.
-async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[FileWrite], locked: &Locked) -> Result<(), Failure> {
+async fn write(
+    client: &Object,
+    job: &ChangeJob<'_>,
+    change: &Change,
+    writes: &[FileWrite],
+    locked: &LockedNamespaces,
+) -> Result<(), DatabaseFailure> {
     let tenant = &job.space.tenant;
     let touched: BTreeSet<&str> = writes.iter().map(|write| job.space.namespace(&write.spot)).collect();
     let namespaces: Vec<&str> = touched.into_iter().collect();
@@ -385,7 +395,7 @@ async fn write(client: &Object, job: &ChangeJob<'_>, change: &Change, writes: &[
     let files: Vec<ChangedFile<'_>> = writes
         .iter()
         .map(|write| ChangedFile::new(job.space, write, next(job.space.namespace(&write.spot))))
-        .collect::<Result<_, Failure>>()?;
+        .collect::<Result<_, DatabaseFailure>>()?;
     let all = Columns::new(files.iter());
     let put = Columns::new(files.iter().filter(|file| file.bytes.is_some()));
     let gone = Columns::new(files.iter().filter(|file| file.bytes.is_none()));
@@ -438,7 +448,7 @@ struct ChangedFile<'a> {
 }
 
 impl<'a> ChangedFile<'a> {
-    fn new(space: &'a Space, write: &'a FileWrite, sequence: i64) -> Result<Self, Failure> {
+    fn new(space: &'a CallerSpace, write: &'a FileWrite, sequence: i64) -> Result<Self, DatabaseFailure> {
         let bytes = write.edit.bytes.as_deref();
         Ok(ChangedFile {
             namespace: space.namespace(&write.spot),
@@ -496,11 +506,11 @@ struct PlanView<'a> {
     /// The locked namespaces that are under review.
     reviewed: &'a BTreeSet<String>,
     /// The first read that failed.
-    failed: RefCell<Option<Failure>>,
+    failed: RefCell<Option<DatabaseFailure>>,
 }
 
 impl PlanView<'_> {
-    fn read<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T> {
+    fn read<T>(&self, work: impl Future<Output = Result<T, DatabaseFailure>>) -> Result<T> {
         self.job.stop.check()?;
         self.job.database.block_on(work).map_err(|failure| {
             let error = Error::unavailable("the database", failure.error.to_string());
@@ -546,7 +556,7 @@ impl View for PlanView<'_> {
     fn can_change_together(&self, one: &MemoryPath, other: &MemoryPath) -> Result<bool> {
         let space = self.job.space;
         let (one, other) = (space.spot(one)?, space.spot(other)?);
-        let waits = |spot: &Spot| !space.mounts[spot.mount].reviews && self.reviewed.contains(space.namespace(spot));
+        let waits = |spot: &NamespaceFile| !space.mounts[spot.mount].reviews && self.reviewed.contains(space.namespace(spot));
         Ok(space.namespace(&one) == space.namespace(&other) || !(waits(&one) || waits(&other)))
     }
 
@@ -556,7 +566,7 @@ impl View for PlanView<'_> {
 }
 
 /// Refuses a change of a read-only mount before anything is locked.
-pub(crate) fn touched_namespaces(space: &Space, touches: &[MemoryPath]) -> Result<BTreeSet<String>> {
+pub(crate) fn touched_namespaces(space: &CallerSpace, touches: &[MemoryPath]) -> Result<BTreeSet<String>> {
     let mut namespaces = BTreeSet::new();
     for path in touches {
         let spot = space.spot(path)?;

@@ -1,7 +1,7 @@
 //! Idempotency keys. A key is claimed by the first statement of its change, in the same transaction: a second request with the key waits
 //! there, and then finds the change that was made, or makes it because the first one failed.
 
-use crate::{database::send_before, failure::Failure, sql};
+use crate::{database::send_before, failure::DatabaseFailure, sql};
 use deadpool_postgres::Object;
 use memdir_core::{ChangeId, IdempotencyKey};
 use tokio_postgres::types::ToSql;
@@ -40,7 +40,12 @@ impl ClaimedBy {
 }
 
 /// Claims a key. Returns what claimed it earlier, with the same request. Some keys that are older than a day are removed.
-pub(crate) async fn claim(client: &Object, tenant: &str, key: &IdempotencyKey, by: &ClaimedBy) -> Result<Option<ClaimedBy>, Failure> {
+pub(crate) async fn claim(
+    client: &Object,
+    tenant: &str,
+    key: &IdempotencyKey,
+    by: &ClaimedBy,
+) -> Result<Option<ClaimedBy>, DatabaseFailure> {
     let (insert, purge) = (client.prepare_cached(sql::CLAIM).await?, client.prepare_cached(sql::PURGE_CLAIMS).await?);
     let (request, by) = (key.request.as_slice(), by.to_text());
     let parameters: [&(dyn ToSql + Sync); 5] = [&tenant, &key.caller, &key.key, &request, &by];
@@ -53,7 +58,7 @@ pub(crate) async fn claim(client: &Object, tenant: &str, key: &IdempotencyKey, b
 }
 
 /// Returns what claimed a key, or `None`. Fails if another request did.
-pub(crate) async fn find(client: &Object, tenant: &str, key: &IdempotencyKey) -> Result<Option<ClaimedBy>, Failure> {
+pub(crate) async fn find(client: &Object, tenant: &str, key: &IdempotencyKey) -> Result<Option<ClaimedBy>, DatabaseFailure> {
     let statement = client.prepare_cached(sql::CLAIMED).await?;
     let Some(row) = client.query_opt(&statement, &[&tenant, &key.caller, &key.key]).await? else { return Ok(None) };
     if row.try_get::<_, &[u8]>(0)? != key.request.as_slice() {

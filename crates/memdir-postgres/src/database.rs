@@ -3,7 +3,7 @@
 //! store itself cannot wait for other plans.
 
 use crate::{
-    failure::{Failure, POOL_SECS},
+    failure::{DatabaseFailure, POOL_SECS},
     hints::ChangeHints,
     leader::LeaderFinder,
     migrations::{self, APP_ROLE},
@@ -266,7 +266,7 @@ impl Database {
     pub fn tenants(settings: &DatabaseSettings) -> Result<Vec<String>> {
         let driver = Driver::start()?;
         let config = settings.config()?;
-        let listed: Result<Vec<String>, Failure> = driver.handle.block_on(async {
+        let listed: Result<Vec<String>, DatabaseFailure> = driver.handle.block_on(async {
             let client = connect_once(&config, settings.tls()?).await?;
             migrations::check(&client).await?;
             let rows = client.query("select tenant from memdir.tenants order by tenant", &[]).await?;
@@ -281,7 +281,7 @@ impl Database {
     }
 
     /// Runs a change of a tenant's administration in one transaction.
-    pub(crate) fn administer<T>(&self, tenant: &str, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+    pub(crate) fn administer<T>(&self, tenant: &str, work: impl AsyncFn(&Object) -> Result<T, DatabaseFailure>) -> Result<T> {
         self.administer_or_undo(tenant, true, work)
     }
 
@@ -290,7 +290,7 @@ impl Database {
         &self,
         tenant: &str,
         commits: bool,
-        work: impl AsyncFn(&Object) -> Result<T, Failure>,
+        work: impl AsyncFn(&Object) -> Result<T, DatabaseFailure>,
     ) -> Result<T> {
         self.retry(&Stop::default(), || {
             self.block_on(async {
@@ -306,7 +306,7 @@ impl Database {
 
     /// Awaits work on connections of [`Database::lookup_session`], on any runtime. A server that does not answer counts as a lost connection.
     /// Calls `work` again after temporary failures, as long as changes are retried: for callers, a failover is a pause and not an error.
-    pub(crate) async fn look_up<T, F: Future<Output = Result<T, Failure>>>(&self, work: impl Fn() -> F) -> Result<T> {
+    pub(crate) async fn look_up<T, F: Future<Output = Result<T, DatabaseFailure>>>(&self, work: impl Fn() -> F) -> Result<T> {
         let mut pauses = Pauses::new(self.shared.settings.retry_for);
         loop {
             let done = tokio::select! {
@@ -333,26 +333,30 @@ impl Database {
     }
 
     /// Returns a connection for reads, which are rolled back when it is dropped.
-    pub(crate) async fn read_session(&self) -> Result<Session, Failure> {
-        Ok(Session::new(self, self.shared.reads.get().await?))
+    pub(crate) async fn read_session(&self) -> Result<Transaction, DatabaseFailure> {
+        Ok(Transaction::new(self, self.shared.reads.get().await?))
     }
 
     /// Returns a connection for asynchronous callers. What they do is rolled back when it is dropped.
-    pub(crate) async fn lookup_session(&self) -> Result<Session, Failure> {
-        Ok(Session::new(self, self.shared.lookups.get().await?))
+    pub(crate) async fn lookup_session(&self) -> Result<Transaction, DatabaseFailure> {
+        Ok(Transaction::new(self, self.shared.lookups.get().await?))
     }
 
-    async fn check_schema(&self) -> Result<(), Failure> {
+    async fn check_schema(&self) -> Result<(), DatabaseFailure> {
         migrations::check(&*self.shared.reads.get().await?).await
     }
 
     /// Waits for a piece of work on the caller's thread. A server that does not answer counts as a lost connection.
-    pub(crate) fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = Result<T, DatabaseFailure>>) -> Result<T, DatabaseFailure> {
         self.block_within(self.answer_limit(), work)
     }
 
     /// Like [`Database::block_on`], with a limit of its own.
-    pub(crate) fn block_within<T>(&self, limit: Duration, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    pub(crate) fn block_within<T>(
+        &self,
+        limit: Duration,
+        work: impl Future<Output = Result<T, DatabaseFailure>>,
+    ) -> Result<T, DatabaseFailure> {
         let mut done = None;
         self.drive(limit, pin!(async { done = Some(work.await) }));
         done.unwrap_or_else(|| Err(no_answer(limit)))
@@ -377,7 +381,7 @@ impl Database {
     }
 
     /// Calls `work` again after temporary failures, with growing pauses.
-    pub(crate) fn retry<T>(&self, stop: &Stop, mut work: impl FnMut() -> Result<T, Failure>) -> Result<T> {
+    pub(crate) fn retry<T>(&self, stop: &Stop, mut work: impl FnMut() -> Result<T, DatabaseFailure>) -> Result<T> {
         let mut pauses = Pauses::new(self.shared.settings.retry_for);
         loop {
             stop.check()?;
@@ -390,7 +394,7 @@ impl Database {
     }
 
     /// Runs reads in one transaction with one snapshot. Takes one round trip if `work` takes one.
-    pub(crate) fn read<T>(&self, stop: &Stop, tenant: &str, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+    pub(crate) fn read<T>(&self, stop: &Stop, tenant: &str, work: impl AsyncFn(&Object) -> Result<T, DatabaseFailure>) -> Result<T> {
         self.retry(stop, || {
             self.block_on(async {
                 let session = self.read_session().await?;
@@ -405,8 +409,8 @@ impl Database {
     }
 
     /// Begins a transaction on a connection for changes, with parameters of the server that hold until its end.
-    pub(crate) async fn change_session(&self, tenant: &str, parameters: &[(&str, String)]) -> Result<Session, Failure> {
-        let session = Session::new(self, self.shared.changes.get().await?);
+    pub(crate) async fn change_session(&self, tenant: &str, parameters: &[(&str, String)]) -> Result<Transaction, DatabaseFailure> {
+        let session = Transaction::new(self, self.shared.changes.get().await?);
         let client = session.client()?;
         let set = client.prepare_cached(sql::SET_TENANT).await?;
         let set_parameter = &client.prepare_cached(sql::SET_PARAMETER).await?;
@@ -427,7 +431,7 @@ impl Database {
     }
 
     /// Asks the server to cancel what a connection waits for, without waiting for the answer.
-    pub(crate) fn cancel(&self, session: &Session) {
+    pub(crate) fn cancel(&self, session: &Transaction) {
         if let Ok(client) = session.client() {
             let (token, tls) = (client.cancel_token(), self.shared.tls.clone());
             self.shared.driver.handle.spawn(async move { token.cancel_query(tls).await });
@@ -443,12 +447,12 @@ impl Database {
     }
 }
 
-fn no_answer(limit: Duration) -> Failure {
-    Failure::disconnected(&format!("no result within {} seconds", limit.as_secs()))
+fn no_answer(limit: Duration) -> DatabaseFailure {
+    DatabaseFailure::disconnected(&format!("no result within {} seconds", limit.as_secs()))
 }
 
 /// Connects with the role of the URL, without the limits of a store.
-async fn connect_once(config: &Config, tls: DatabaseTls) -> Result<Client, Failure> {
+async fn connect_once(config: &Config, tls: DatabaseTls) -> Result<Client, DatabaseFailure> {
     Ok(LeaderFinder::new(config, tls).connect().await?.0)
 }
 
@@ -466,7 +470,7 @@ pub(crate) fn begin_read(tenant: &str) -> String {
 /// Sends a request, and then others without waiting for the answer to the first.
 ///
 /// Both are polled until both are done: a connection delivers the answers in order, so that an answer which no one takes, such as a long
-/// error, would hold back those behind it.
+/// error, would hold back those after it.
 pub(crate) async fn send_before<A, T>(first: impl Future<Output = A>, then: impl Future<Output = T>) -> (A, T) {
     tokio::join!(biased; first, then)
 }
@@ -476,20 +480,20 @@ const READY_LIMIT: Duration = Duration::from_secs(5);
 
 /// A connection in a transaction. If the transaction was not finished, dropping this rolls it back.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct Transaction {
     database: Database,
     /// `None` only while it is dropped.
     client: Option<Object>,
     is_open: bool,
 }
 
-impl Session {
+impl Transaction {
     fn new(database: &Database, client: Object) -> Self {
-        Session { database: database.clone(), client: Some(client), is_open: true }
+        Transaction { database: database.clone(), client: Some(client), is_open: true }
     }
 
-    pub(crate) fn client(&self) -> Result<&Object, Failure> {
-        self.client.as_ref().ok_or_else(|| Failure::disconnected("the connection was closed"))
+    pub(crate) fn client(&self) -> Result<&Object, DatabaseFailure> {
+        self.client.as_ref().ok_or_else(|| DatabaseFailure::disconnected("the connection was closed"))
     }
 
     /// Says that the transaction has ended.
@@ -503,7 +507,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for Transaction {
     fn drop(&mut self) {
         if !self.is_open {
             return;

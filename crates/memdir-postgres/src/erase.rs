@@ -1,7 +1,7 @@
 //! Erasing a person: their own namespaces with all texts, versions and history, their tokens and roles. In namespaces that they shared, the
 //! changes stay, under another actor name. All of it is one transaction.
 
-use crate::{change::lock_namespaces, database::Database, failure::Failure, sql};
+use crate::{change::lock_namespaces, database::Database, failure::DatabaseFailure, sql};
 use deadpool_postgres::Object;
 use memdir_core::{
     ChangeId, Error, Result,
@@ -67,9 +67,9 @@ async fn erase(
     own: &str,
     erased_as: &str,
     is_done: bool,
-) -> Result<ErasureReceipt, Failure> {
+) -> Result<ErasureReceipt, DatabaseFailure> {
     let rows = client.query(sql::NAMESPACES_BELOW, &[&tenant, &own]).await?;
-    let namespaces = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<_, Failure>>()?;
+    let namespaces = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<_, DatabaseFailure>>()?;
     lock_namespaces(client, tenant, &namespaces).await?;
     let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
     let mut removed = Vec::new();
@@ -77,7 +77,7 @@ async fn erase(
         removed.push(client.execute(*sql, &[&tenant, &names]).await?);
     }
     let [changes, versions, memories, ..] = removed[1..] else {
-        return Err(Failure::disconnected("internal error: the number of erased rows is unknown"));
+        return Err(DatabaseFailure::disconnected("internal error: the number of erased rows is unknown"));
     };
     // A change of several namespaces names them all.
     for (n, namespace) in names.iter().enumerate() {

@@ -9,7 +9,7 @@ use tokio_rustls::rustls::{self, CertificateError};
 
 /// A failed piece of work.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct DatabaseFailure {
     pub(crate) error: Error,
     pub(crate) kind: FailureKind,
 }
@@ -33,9 +33,9 @@ pub(crate) enum FailureKind {
     NoTenant,
 }
 
-impl Failure {
+impl DatabaseFailure {
     pub(crate) fn disconnected(why: &str) -> Self {
-        Failure { error: database_error(why.into(), DatabaseCause::Unreachable), kind: FailureKind::Disconnected }
+        DatabaseFailure { error: database_error(why.into(), DatabaseCause::Unreachable), kind: FailureKind::Disconnected }
     }
 
     /// Whether the connection is gone.
@@ -59,24 +59,24 @@ fn database_error(why: String, cause: DatabaseCause) -> Error {
     Error::Unavailable { what: "the database".into(), why, cause: UnavailableCause::Database(cause) }
 }
 
-/// The error for a reason that says what to do next.
+/// Returns the error for a reason that names the next action.
 fn explained(why: &str) -> Error {
     Error::explained_unavailable("the database", why)
 }
 
-impl From<Error> for Failure {
+impl From<Error> for DatabaseFailure {
     fn from(error: Error) -> Self {
-        Failure { error, kind: FailureKind::Final }
+        DatabaseFailure { error, kind: FailureKind::Final }
     }
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for DatabaseFailure {
     fn from(error: tokio_postgres::Error) -> Self {
-        Failure { kind: kind(&error), error: to_error(&error) }
+        DatabaseFailure { kind: kind(&error), error: to_error(&error) }
     }
 }
 
-impl From<PoolError> for Failure {
+impl From<PoolError> for DatabaseFailure {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => error.into(),
@@ -84,7 +84,7 @@ impl From<PoolError> for Failure {
                 let why = "all connections are in use; try again later or, if this happens often, ask the server's operator for a higher --connections";
                 explained(why).into()
             }
-            PoolError::Timeout(_) => Failure::disconnected(&format!("no connection within {POOL_SECS} seconds")),
+            PoolError::Timeout(_) => DatabaseFailure::disconnected(&format!("no connection within {POOL_SECS} seconds")),
             other => database_error(other.to_string(), DatabaseCause::Unreachable).into(),
         }
     }

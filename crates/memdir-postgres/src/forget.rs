@@ -2,14 +2,14 @@
 //! The changes stay. Each
 //! namespace is done in one transaction under its lock.
 
-use crate::{change::lock_namespaces, database::Database, failure::Failure, space::Space, sql};
+use crate::{change::lock_namespaces, database::Database, failure::DatabaseFailure, space::CallerSpace, sql};
 use deadpool_postgres::Object;
 use memdir_core::{Access, ChangeId, Phrase, Result, internal::store::stop::Stop};
 use std::collections::BTreeSet;
 
 /// What has the words in the history of one namespace.
 #[derive(Default)]
-struct Found {
+struct WordMatches {
     texts: Vec<(String, Vec<u8>)>,
     names: Vec<(String, i64)>,
     actors: Vec<(String, i64)>,
@@ -17,7 +17,7 @@ struct Found {
     proposals: Vec<String>,
 }
 
-impl Found {
+impl WordMatches {
     fn count(&self) -> usize {
         let rows: i64 = self.names.iter().chain(&self.actors).chain(&self.reviewers).map(|(_, rows)| rows).sum();
         self.texts.len() + self.proposals.len() + usize::try_from(rows).unwrap_or(usize::MAX)
@@ -25,7 +25,7 @@ impl Found {
 }
 
 /// Returns the number of versions and names in the history that have the words.
-pub(crate) async fn count(client: &Object, space: &Space, phrase: &Phrase) -> Result<usize, Failure> {
+pub(crate) async fn count(client: &Object, space: &CallerSpace, phrase: &Phrase) -> Result<usize, DatabaseFailure> {
     let mut count = 0;
     for namespace in writable_namespaces(space) {
         count += find(client, &space.tenant, &namespace, phrase).await?.count();
@@ -34,7 +34,7 @@ pub(crate) async fn count(client: &Object, space: &Space, phrase: &Phrase) -> Re
 }
 
 /// Removes them, and returns their number.
-pub(crate) fn forget(database: &Database, space: &Space, stop: &Stop, phrase: &Phrase) -> Result<usize> {
+pub(crate) fn forget(database: &Database, space: &CallerSpace, stop: &Stop, phrase: &Phrase) -> Result<usize> {
     let mut count = 0;
     for namespace in writable_namespaces(space) {
         count += database.retry(stop, || {
@@ -53,13 +53,13 @@ pub(crate) fn forget(database: &Database, space: &Space, stop: &Stop, phrase: &P
     Ok(count)
 }
 
-fn writable_namespaces(space: &Space) -> BTreeSet<String> {
+fn writable_namespaces(space: &CallerSpace) -> BTreeSet<String> {
     let writable = space.mounts.iter().zip(&space.infos).filter(|(_, info)| info.access == Access::ReadWrite);
     writable.map(|(mount, _)| mount.namespace.clone()).collect()
 }
 
-async fn find(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -> Result<Found, Failure> {
-    let mut found = Found::default();
+async fn find(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -> Result<WordMatches, DatabaseFailure> {
+    let mut found = WordMatches::default();
     let page = client.prepare_cached(sql::PAGE_OF_TEXTS).await?;
     let mut after: (String, Vec<u8>) = Default::default();
     loop {
@@ -101,7 +101,7 @@ async fn find(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -
     Ok(found)
 }
 
-async fn forget_in(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -> Result<usize, Failure> {
+async fn forget_in(client: &Object, tenant: &str, namespace: &str, phrase: &Phrase) -> Result<usize, DatabaseFailure> {
     let found = find(client, tenant, namespace, phrase).await?;
     for (path, version) in &found.texts {
         client.execute(sql::FORGET_TEXT, &[&tenant, &namespace, path, version]).await?;

@@ -1,4 +1,4 @@
-//! Hints that something changed, so that subscribers need not wait for their next look at the sequence. A hint is sent outside of the
+//! Hints that something changed, so that subscribers need not wait for their next check of the sequence. A hint is sent outside of the
 //! transaction of its change, because NOTIFY inside it serializes commits, and one hint covers all changes of a short interval. Hints may be
 //! late, lost or spurious: only the sequence is authoritative.
 

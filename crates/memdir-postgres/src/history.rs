@@ -1,9 +1,9 @@
 //! Reads the history: changes, earlier versions, sizes.
 
 use crate::{
-    failure::Failure,
+    failure::DatabaseFailure,
     reads::{corrupt, get_many, unusable, version},
-    space::{self, Space, Spot},
+    space::{self, CallerSpace, NamespaceFile},
     sql,
 };
 use deadpool_postgres::Object;
@@ -21,7 +21,7 @@ use tokio_postgres::Row;
 struct Recorded {
     recorded_us: i64,
     change: Change,
-    /// All namespaces of the change, also those outside the space.
+    /// All namespaces of the change, including those outside the space.
     namespaces: Vec<String>,
     files: Vec<RecordedFile>,
 }
@@ -35,7 +35,7 @@ struct RecordedFile {
 }
 
 /// Returns the changes that match a filter, newest first.
-pub(crate) async fn changes(client: &Object, space: &Space, filter: &ChangeFilter) -> Result<Vec<Change>, Failure> {
+pub(crate) async fn changes(client: &Object, space: &CallerSpace, filter: &ChangeFilter) -> Result<Vec<Change>, DatabaseFailure> {
     let is_hiding = space.mounts.iter().any(|mount| !mount.shows_all);
     // Some of the newest changes may be hidden; then more are read.
     let mut limit = (filter.most > 0 && filter.id.is_none()).then_some(filter.most);
@@ -55,7 +55,7 @@ pub(crate) async fn changes(client: &Object, space: &Space, filter: &ChangeFilte
 }
 
 /// Returns the ids of changes, in any order.
-async fn find(client: &Object, space: &Space, filter: &ChangeFilter, limit: Option<usize>) -> Result<Vec<String>, Failure> {
+async fn find(client: &Object, space: &CallerSpace, filter: &ChangeFilter, limit: Option<usize>) -> Result<Vec<String>, DatabaseFailure> {
     let limit = limit.map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
     let namespaces = space.namespaces();
     let rows = if let Some(path) = &filter.path {
@@ -76,7 +76,7 @@ async fn find(client: &Object, space: &Space, filter: &ChangeFilter, limit: Opti
     let mut newest = rows
         .iter()
         .map(|row| Ok((std::cmp::Reverse(row.try_get::<_, i64>("recorded_us")?), row.try_get("change_id")?)))
-        .collect::<Result<BTreeSet<_>, Failure>>()?
+        .collect::<Result<BTreeSet<_>, DatabaseFailure>>()?
         .into_iter()
         .map(|(_, id)| id);
     // What is beyond the limit in one namespace may be incomplete in the others.
@@ -87,7 +87,7 @@ async fn find(client: &Object, space: &Space, filter: &ChangeFilter, limit: Opti
 }
 
 /// Loads changes by their ids, newest first.
-pub(crate) async fn load(client: &Object, space: &Space, ids: &[String]) -> Result<Vec<Change>, Failure> {
+pub(crate) async fn load(client: &Object, space: &CallerSpace, ids: &[String]) -> Result<Vec<Change>, DatabaseFailure> {
     let namespaces = space.namespaces();
     let (changes, files) = (client.prepare_cached(sql::CHANGES).await?, client.prepare_cached(sql::CHANGED_FILES).await?);
     let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&space.tenant, &namespaces, &ids];
@@ -107,7 +107,7 @@ pub(crate) async fn load(client: &Object, space: &Space, ids: &[String]) -> Resu
     all.into_iter().map(|recorded| Ok(show(space, recorded)?)).collect()
 }
 
-fn to_recorded(row: &Row) -> Result<Recorded, Failure> {
+fn to_recorded(row: &Row) -> Result<Recorded, DatabaseFailure> {
     let at: i64 = row.try_get("at_ms")?;
     let change = Change {
         id: ChangeId(row.try_get("change_id")?),
@@ -124,7 +124,7 @@ fn to_recorded(row: &Row) -> Result<Recorded, Failure> {
     Ok(Recorded { recorded_us: row.try_get("recorded_us")?, change, namespaces: row.try_get("namespaces")?, files: Vec::new() })
 }
 
-fn to_file(row: &Row) -> Result<RecordedFile, Failure> {
+fn to_file(row: &Row) -> Result<RecordedFile, DatabaseFailure> {
     let optional = |bytes: Option<&[u8]>| bytes.map(version).transpose();
     Ok(RecordedFile {
         namespace: row.try_get("namespace")?,
@@ -136,7 +136,7 @@ fn to_file(row: &Row) -> Result<RecordedFile, Failure> {
 }
 
 /// Returns the change as this space sees it.
-fn show(space: &Space, recorded: Recorded) -> memdir_core::Result<Change> {
+fn show(space: &CallerSpace, recorded: Recorded) -> memdir_core::Result<Change> {
     let Recorded { mut change, namespaces, files, .. } = recorded;
     for file in files {
         let mut is_shown = false;
@@ -156,7 +156,7 @@ fn show(space: &Space, recorded: Recorded) -> memdir_core::Result<Change> {
 }
 
 /// Returns the file a name resolves to: an existing one, else the one in the history. `None` if it is hidden.
-async fn recorded_spot(client: &Object, space: &Space, path: &MemoryPath) -> Result<Option<Spot>, Failure> {
+async fn recorded_spot(client: &Object, space: &CallerSpace, path: &MemoryPath) -> Result<Option<NamespaceFile>, DatabaseFailure> {
     let spot = space.spot(path)?;
     if let Some(stored) = get_many(client, space, std::slice::from_ref(path)).await?.into_iter().flatten().next() {
         return Ok(Some(space.spot(&stored.path)?));
@@ -164,12 +164,17 @@ async fn recorded_spot(client: &Object, space: &Space, path: &MemoryPath) -> Res
     let names = space.spellings(&spot)?;
     let statement = client.prepare_cached(sql::RECORDED).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespace(&spot), &names]).await?;
-    let recorded = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<String>, Failure>>()?;
-    Ok(names.into_iter().find(|name| recorded.contains(name)).map(|rel| Spot { rel, ..spot }))
+    let recorded = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<String>, DatabaseFailure>>()?;
+    Ok(names.into_iter().find(|name| recorded.contains(name)).map(|rel| NamespaceFile { rel, ..spot }))
 }
 
 /// Returns the bytes a file had at a version.
-pub(crate) async fn text_at(client: &Object, space: &Space, path: &MemoryPath, wanted: Version) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) async fn text_at(
+    client: &Object,
+    space: &CallerSpace,
+    path: &MemoryPath,
+    wanted: Version,
+) -> Result<Option<Vec<u8>>, DatabaseFailure> {
     let spot = space.spot(path)?;
     let names = space.spellings(&spot)?;
     let statement = client.prepare_cached(sql::TEXT_AT).await?;
@@ -187,7 +192,11 @@ pub(crate) async fn text_at(client: &Object, space: &Space, path: &MemoryPath, w
 }
 
 /// Returns the version and size of the last text of the file of exactly this name.
-pub(crate) async fn last_recorded(client: &Object, space: &Space, path: &MemoryPath) -> Result<Option<(Version, u64)>, Failure> {
+pub(crate) async fn last_recorded(
+    client: &Object,
+    space: &CallerSpace,
+    path: &MemoryPath,
+) -> Result<Option<(Version, u64)>, DatabaseFailure> {
     let spot = space.spot(path)?;
     if space.mounts[spot.mount].rules.hides(&spot.rel) {
         return Ok(None);
@@ -198,7 +207,7 @@ pub(crate) async fn last_recorded(client: &Object, space: &Space, path: &MemoryP
 }
 
 /// Returns the stamps of the mounts, which differ after every change.
-pub(crate) async fn marks(client: &Object, space: &Space) -> Result<Vec<Option<Stamp>>, Failure> {
+pub(crate) async fn marks(client: &Object, space: &CallerSpace) -> Result<Vec<Option<Stamp>>, DatabaseFailure> {
     let statement = client.prepare_cached(sql::SEQUENCES).await?;
     let mut found: HashMap<String, Stamp> = HashMap::new();
     for row in client.query(&statement, &[&space.tenant, &space.namespaces()]).await? {
@@ -210,7 +219,7 @@ pub(crate) async fn marks(client: &Object, space: &Space) -> Result<Vec<Option<S
 }
 
 /// Returns the size of the history, as far as it is visible.
-pub(crate) async fn size(client: &Object, space: &Space) -> Result<JournalSize, Failure> {
+pub(crate) async fn size(client: &Object, space: &CallerSpace) -> Result<JournalSize, DatabaseFailure> {
     if space.mounts.iter().any(|mount| !mount.shows_all) {
         // The size in bytes would reveal something about what is hidden.
         let visible = changes(client, space, &ChangeFilter::default()).await?;
@@ -223,14 +232,14 @@ pub(crate) async fn size(client: &Object, space: &Space) -> Result<JournalSize, 
 }
 
 /// Returns the name by which a verb or a role is stored: the one of its serialization.
-pub(crate) fn to_name<T: Serialize>(value: &T) -> Result<String, Failure> {
+pub(crate) fn to_name<T: Serialize>(value: &T) -> Result<String, DatabaseFailure> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => Ok(name),
         _ => Err(unusable("internal error: a value cannot be stored as text".into())),
     }
 }
 
-pub(crate) fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, Failure> {
+pub(crate) fn from_name<T: DeserializeOwned>(name: &str) -> Result<T, DatabaseFailure> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
         .map_err(|_| unusable(format!("it contains the unknown value {name:?}; if a newer release wrote it, upgrade memdir")))
 }

@@ -1,4 +1,4 @@
-//! Finds the server that accepts writes among the hosts of the URL, also during a failover. A frozen server still accepts connections and
+//! Finds the server that accepts writes among the hosts of the URL, even during a failover. A frozen server still accepts connections and
 //! then never answers, so all hosts are asked at once, and those that refuse are asked again. When another host has become the leader, the
 //! connections to the previous one are closed here: a frozen server does not close them, and a call would wait for its limit.
 
@@ -25,7 +25,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(500);
 const KNOWN_LEADER_FIRST: Duration = Duration::from_millis(300);
 /// After this time without an answer, the hosts are asked which of them is the leader.
 const LOOK_AFTER: Duration = Duration::from_secs(1);
-/// How long one look may take.
+/// How long one search for the leader may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(10);
 
 type Stream = <DatabaseTls as MakeTlsConnect<Socket>>::Stream;

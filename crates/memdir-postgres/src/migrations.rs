@@ -1,7 +1,7 @@
 //! The schema and its migrations. A migration only adds, so that the previous release keeps working while replicas are upgraded one by
 //! one.
 
-use crate::failure::{Failure, NO_SCHEMA};
+use crate::failure::{DatabaseFailure, NO_SCHEMA};
 use memdir_core::Error;
 use tokio_postgres::Client;
 
@@ -51,14 +51,14 @@ grant select on memdir.migrations to memdir_app;
 ";
 
 /// Applies the missing migrations, each in a transaction. Returns their number.
-pub(crate) async fn migrate(client: &Client) -> Result<usize, Failure> {
+pub(crate) async fn migrate(client: &Client) -> Result<usize, DatabaseFailure> {
     client.execute("select pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
     let applied = apply_missing(client).await;
     client.execute("select pg_advisory_unlock($1)", &[&MIGRATION_LOCK]).await?;
     applied
 }
 
-async fn apply_missing(client: &Client) -> Result<usize, Failure> {
+async fn apply_missing(client: &Client) -> Result<usize, DatabaseFailure> {
     client.batch_execute(PREPARE).await?;
     let known: i32 = client.query_one("select coalesce(max(version), 0) from memdir.migrations", &[]).await?.get(0);
     let missing: Vec<&Migration> = MIGRATIONS.iter().filter(|migration| migration.version > known).collect();
@@ -70,9 +70,9 @@ async fn apply_missing(client: &Client) -> Result<usize, Failure> {
 }
 
 /// Fails if the schema is older than this release needs, or too new for it.
-pub(crate) async fn check(client: &Client) -> Result<(), Failure> {
+pub(crate) async fn check(client: &Client) -> Result<(), DatabaseFailure> {
     let wanted = MIGRATIONS.last().map_or(0, |migration| migration.version);
-    let unavailable = |why: String| Failure::from(Error::explained_unavailable("the database", why));
+    let unavailable = |why: String| DatabaseFailure::from(Error::explained_unavailable("the database", why));
     let exists: bool = client.query_one("select to_regclass('memdir.migrations') is not null", &[]).await?.get(0);
     if !exists {
         return Err(unavailable(NO_SCHEMA.into()));

@@ -1,7 +1,7 @@
 //! Who may do what in a tenant: people, groups with roles, projects and tokens. Every change of them counts up the tenant's revision in the
 //! same transaction, by which replicas notice it.
 
-use crate::{database::Database, failure::Failure, sql, team_token};
+use crate::{database::Database, failure::DatabaseFailure, sql, team_token};
 use deadpool_postgres::Object;
 use memdir_core::{
     Error, Result,
@@ -225,12 +225,12 @@ impl Database {
 /// Number of digits of a token's id.
 const ID_LEN: usize = 12;
 
-fn to_token(row: &tokio_postgres::Row) -> Result<TokenRow, Failure> {
+fn to_token(row: &tokio_postgres::Row) -> Result<TokenRow, DatabaseFailure> {
     Ok(TokenRow { id: row.try_get(0)?, person: row.try_get(1)?, agent: row.try_get(2)? })
 }
 
 /// Returns the access of a person.
-pub(crate) async fn access(client: &Object, tenant: &str, person: &str) -> Result<PersonAccess, Failure> {
+pub(crate) async fn access(client: &Object, tenant: &str, person: &str) -> Result<PersonAccess, DatabaseFailure> {
     let (groups, projects) = (client.prepare_cached(sql::GROUPS_OF_PERSON).await?, client.prepare_cached(sql::PROJECTS_OF_PERSON).await?);
     let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&tenant, &person];
     let (groups, projects) = tokio::join!(biased; client.query(&groups, &parameters), client.query(&projects, &parameters));
@@ -245,7 +245,7 @@ pub(crate) async fn access(client: &Object, tenant: &str, person: &str) -> Resul
 }
 
 /// Fails if something that is named does not exist.
-async fn exists(client: &Object, sql: &str, tenant: &str, (what, name): (&str, &str)) -> Result<(), Failure> {
+async fn exists(client: &Object, sql: &str, tenant: &str, (what, name): (&str, &str)) -> Result<(), DatabaseFailure> {
     match client.query_opt(sql, &[&tenant, &name]).await? {
         Some(_) => Ok(()),
         None => Err(Error::bad_input(format!("{what} {name:?}"), format!("it does not exist; add the {what} first")).into()),

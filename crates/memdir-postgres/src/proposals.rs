@@ -3,11 +3,11 @@
 
 use crate::{
     database::Database,
-    failure::Failure,
+    failure::DatabaseFailure,
     history::{from_name, to_name},
     people::MemberRole,
     reads::{corrupt, version},
-    space::{FileWrite, OpenMount, Space},
+    space::{CallerSpace, FileWrite, OpenMount},
     sql,
 };
 use deadpool_postgres::Object;
@@ -71,7 +71,7 @@ pub(crate) fn proposed_error(proposal: &Proposal, is_repeated: bool) -> Error {
 /// Returns the namespace for which a change is stored as a proposal, or `None` if it is made at once. A proposal has one namespace: a
 /// reviewer must see and apply all of it.
 pub(crate) fn reviewed_namespace<'a>(
-    space: &'a Space,
+    space: &'a CallerSpace,
     writes: &[FileWrite],
     reviewed: &BTreeSet<String>,
     former: &BTreeSet<usize>,
@@ -98,10 +98,10 @@ pub(crate) fn reviewed_namespace<'a>(
 /// its locks. Fails if it may not even propose.
 pub(crate) async fn former_reviews(
     client: &Object,
-    space: &Space,
+    space: &CallerSpace,
     writes: &[FileWrite],
     reviewed: &BTreeSet<String>,
-) -> Result<BTreeSet<usize>, Failure> {
+) -> Result<BTreeSet<usize>, DatabaseFailure> {
     let is_exempt = |write: &&FileWrite| space.mounts[write.spot.mount].reviews && reviewed.contains(space.namespace(&write.spot));
     let exempt: BTreeMap<usize, &FileWrite> = writes.iter().filter(is_exempt).map(|write| (write.spot.mount, write)).collect();
     let mut former = BTreeSet::new();
@@ -119,7 +119,7 @@ pub(crate) async fn former_reviews(
 }
 
 /// Returns the role of the caller in the group of a mount, as it is now: it may have changed while the change waited for a lock.
-async fn current_role(client: &Object, space: &Space, mount: usize) -> Result<Option<MemberRole>, Failure> {
+async fn current_role(client: &Object, space: &CallerSpace, mount: usize) -> Result<Option<MemberRole>, DatabaseFailure> {
     let OpenMount { group, reviews, .. } = &space.mounts[mount];
     let (Some(person), Some(group)) = (&space.person, group) else {
         return Ok(Some(if *reviews { MemberRole::Reviewer } else { MemberRole::Writer }));
@@ -130,7 +130,7 @@ async fn current_role(client: &Object, space: &Space, mount: usize) -> Result<Op
 }
 
 /// Fails if the caller is not a reviewer of a mount any more.
-pub(crate) async fn check_reviewer(client: &Object, space: &Space, mount: usize) -> Result<(), Failure> {
+pub(crate) async fn check_reviewer(client: &Object, space: &CallerSpace, mount: usize) -> Result<(), DatabaseFailure> {
     let role = current_role(client, space, mount).await?;
     if role.is_some_and(|role| role >= MemberRole::Reviewer) { Ok(()) } else { Err(Error::NotReviewer.into()) }
 }
@@ -154,7 +154,13 @@ pub(crate) fn to_open(change: &Change) -> Proposal {
 }
 
 /// Stores a change as a proposal and commits. A lost connection means that the outcome is unknown.
-pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, change: &Change, writes: &[FileWrite]) -> Result<(), Failure> {
+pub(crate) async fn propose(
+    client: &Object,
+    tenant: &str,
+    namespace: &str,
+    change: &Change,
+    writes: &[FileWrite],
+) -> Result<(), DatabaseFailure> {
     let now = change.at.as_millisecond();
     let oldest = now - DECIDED_PROPOSAL_DAYS * 24 * 60 * 60 * 1_000;
     client.execute(sql::DROP_DECIDED, &[&tenant, &namespace, &oldest]).await?;
@@ -169,7 +175,7 @@ pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, chan
         }
     }
     let paths: Vec<&str> = writes.iter().map(|write| write.spot.rel.as_str()).collect();
-    let roles = writes.iter().map(|write| to_name(&write.edit.role)).collect::<Result<Vec<_>, Failure>>()?;
+    let roles = writes.iter().map(|write| to_name(&write.edit.role)).collect::<Result<Vec<_>, DatabaseFailure>>()?;
     let before: Vec<Option<Vec<u8>>> = writes.iter().map(|write| write.before.map(|version| version.to_bytes().to_vec())).collect();
     let bytes: Vec<Option<&[u8]>> = writes.iter().map(|write| write.edit.bytes.as_deref()).collect();
     let after: Vec<Option<Vec<u8>>> =
@@ -182,18 +188,23 @@ pub(crate) async fn propose(client: &Object, tenant: &str, namespace: &str, chan
     let parameters: [&(dyn ToSql + Sync); 14] =
         [&tenant, &namespace, &change.id.0, &now, &actor, &session, &verb, &undoes, &paths, &roles, &before, &after, &bytes, &size];
     client.execute(&statement, &parameters).await?;
-    client.batch_execute("commit").await.map_err(Failure::from)
+    client.batch_execute("commit").await.map_err(DatabaseFailure::from)
 }
 
 /// Finds the proposal with this id in a space, by any author.
-pub(crate) async fn find(client: &Object, space: &Space, id: &ChangeId) -> Result<Option<Proposal>, Failure> {
+pub(crate) async fn find(client: &Object, space: &CallerSpace, id: &ChangeId) -> Result<Option<Proposal>, DatabaseFailure> {
     let statement = client.prepare_cached(sql::PROPOSAL).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespaces(), &id.0, &false]).await?;
     rows.first().map_or(Ok(None), |row| to_proposal(space, row, None))
 }
 
 /// Records an acceptance in the transaction of its change. Fails if the proposal is not open any more.
-pub(crate) async fn record_acceptance(client: &Object, space: &Space, accepted: &Acceptance<'_>, at: Timestamp) -> Result<(), Failure> {
+pub(crate) async fn record_acceptance(
+    client: &Object,
+    space: &CallerSpace,
+    accepted: &Acceptance<'_>,
+    at: Timestamp,
+) -> Result<(), DatabaseFailure> {
     let Proposal { id, files, .. } = accepted.proposal;
     let Some(file) = files.first() else { return Err(Error::NoProposal { id: id.to_string() }.into()) };
     let spot = space.spot(&file.path)?;
@@ -213,7 +224,7 @@ pub(crate) async fn close(
     id: &ChangeId,
     state: ProposalState,
     decision: &ProposalDecision,
-) -> Result<(), Failure> {
+) -> Result<(), DatabaseFailure> {
     let (at, keeps) = (decision.at.as_millisecond(), state == ProposalState::Rejected);
     let parameters: [&(dyn ToSql + Sync); 8] = [&tenant, &namespace, &id.0, &state.name(), &at, &decision.by, &decision.reason, &keeps];
     if client.execute(sql::CLOSE_PROPOSAL, &parameters).await? == 1 {
@@ -232,7 +243,7 @@ pub(crate) async fn close(
 
 /// Returns a proposal as a caller of this space sees it, or `None` if one of its files is not visible. Without a caller, it is shown to its
 /// author.
-fn to_proposal(space: &Space, row: &Row, caller: Option<&Actor>) -> Result<Option<Proposal>, Failure> {
+fn to_proposal(space: &CallerSpace, row: &Row, caller: Option<&Actor>) -> Result<Option<Proposal>, DatabaseFailure> {
     let namespace: &str = row.try_get("namespace")?;
     let Some(at) = space.mounts.iter().position(|mount| mount.namespace == namespace) else { return Ok(None) };
     let (paths, roles): (Vec<String>, Vec<String>) = (row.try_get("paths")?, row.try_get("roles")?);
@@ -286,7 +297,12 @@ fn to_proposal(space: &Space, row: &Row, caller: Option<&Actor>) -> Result<Optio
 const MOST: usize = 10_000;
 
 /// Returns the proposals that a caller may see, newest first.
-pub(crate) async fn list(client: &Object, space: &Space, caller: &Actor, filter: &ProposalFilter) -> Result<Vec<Proposal>, Failure> {
+pub(crate) async fn list(
+    client: &Object,
+    space: &CallerSpace,
+    caller: &Actor,
+    filter: &ProposalFilter,
+) -> Result<Vec<Proposal>, DatabaseFailure> {
     let namespaces = space.namespaces();
     let rows = match &filter.id {
         Some(id) => {
@@ -304,14 +320,14 @@ pub(crate) async fn list(client: &Object, space: &Space, caller: &Actor, filter:
 }
 
 /// Whether a namespace of the space is under review, or has an open proposal that the caller may see.
-pub(crate) async fn has_reviews(client: &Object, space: &Space, caller: &Actor) -> Result<bool, Failure> {
+pub(crate) async fn has_reviews(client: &Object, space: &CallerSpace, caller: &Actor) -> Result<bool, DatabaseFailure> {
     let statement = client.prepare_cached(sql::HAS_REVIEWS).await?;
     let [decided, others] = namespaces_by_role(space);
     Ok(client.query_one(&statement, &[&space.tenant, &decided, &others, &caller.name]).await?.try_get(0)?)
 }
 
 /// Returns a value that changes with the open proposals that the caller may see.
-pub(crate) async fn mark(client: &Object, space: &Space, caller: &Actor) -> Result<String, Failure> {
+pub(crate) async fn mark(client: &Object, space: &CallerSpace, caller: &Actor) -> Result<String, DatabaseFailure> {
     let statement = client.prepare_cached(sql::PROPOSALS_MARK).await?;
     let [decided, others] = namespaces_by_role(space);
     let row = client.query_one(&statement, &[&space.tenant, &decided, &others, &caller.name]).await?;
@@ -320,10 +336,10 @@ pub(crate) async fn mark(client: &Object, space: &Space, caller: &Actor) -> Resu
 }
 
 /// Returns the namespaces in which the caller is a reviewer, and the other ones.
-fn namespaces_by_role(space: &Space) -> [Vec<String>; 2] {
-    let of = |is_reviewer: bool| {
+fn namespaces_by_role(space: &CallerSpace) -> [Vec<String>; 2] {
+    let mounts_with = |is_reviewer: bool| {
         let mounts = space.mounts.iter().filter(move |mount| mount.reviews == is_reviewer);
         mounts.map(|mount| mount.namespace.clone()).collect()
     };
-    [of(true), of(false)]
+    [mounts_with(true), mounts_with(false)]
 }

@@ -2,7 +2,7 @@
 //! `count_usage` (`migrations/003.sql`), of proposals in `count_proposal` (`migrations/004.sql`); `quota_error.rs` decodes their error.
 //! A change that only removes or shrinks is never refused.
 
-use crate::{database::Database, failure::Failure, sql};
+use crate::{database::Database, failure::DatabaseFailure, sql};
 use memdir_core::{Error, Result, internal::store::stop::Stop};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ impl Database {
     pub fn quota(&self, tenant: &str) -> Result<(TenantQuota, TenantUsage)> {
         self.read(&Stop::default(), tenant, async |client| {
             let row = client.query_one(sql::QUOTA, &[&tenant]).await?;
-            let count = |column: usize| Ok::<_, Failure>(row.try_get::<_, Option<i64>>(column)?.map(i64::unsigned_abs));
+            let count = |column: usize| Ok::<_, DatabaseFailure>(row.try_get::<_, Option<i64>>(column)?.map(i64::unsigned_abs));
             let quota = TenantQuota { max_memories: count(0)?, max_bytes: count(1)? };
             Ok((quota, TenantUsage { memories: count(2)?.unwrap_or(0), bytes: count(3)?.unwrap_or(0) }))
         })

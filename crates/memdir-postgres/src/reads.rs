@@ -1,8 +1,8 @@
 //! Reads documents, on the connection of a change or on one for reads.
 
 use crate::{
-    failure::Failure,
-    space::{Space, Spot},
+    failure::DatabaseFailure,
+    space::{CallerSpace, NamespaceFile},
     sql,
 };
 use deadpool_postgres::Object;
@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 use tokio_postgres::Row;
 
 /// Reads memories by name, all in one round trip.
-pub(crate) async fn get_many(client: &Object, space: &Space, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>, Failure> {
-    let spots = paths.iter().map(|path| space.spot(path)).collect::<memdir_core::Result<Vec<Spot>>>()?;
+pub(crate) async fn get_many(client: &Object, space: &CallerSpace, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>, DatabaseFailure> {
+    let spots = paths.iter().map(|path| space.spot(path)).collect::<memdir_core::Result<Vec<NamespaceFile>>>()?;
     let spellings = spots.iter().map(|spot| space.spellings(spot)).collect::<memdir_core::Result<Vec<_>>>()?;
     let wanted = spots.iter().zip(&spellings).flat_map(|(spot, names)| names.iter().map(|name| (space.namespace(spot), name.as_str())));
     let mut found = get_exact(client, space, wanted).await?;
@@ -48,9 +48,9 @@ pub(crate) struct Document {
 /// Reads documents by namespace and exact path.
 pub(crate) async fn get_exact<'a>(
     client: &Object,
-    space: &Space,
+    space: &CallerSpace,
     wanted: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Result<HashMap<(String, String), Document>, Failure> {
+) -> Result<HashMap<(String, String), Document>, DatabaseFailure> {
     let (namespaces, paths): (Vec<&str>, Vec<&str>) = wanted.unzip();
     let statement = client.prepare_cached(sql::GET).await?;
     let rows = client.query(&statement, &[&space.tenant, &namespaces, &paths]).await?;
@@ -62,8 +62,8 @@ pub(crate) async fn get_exact<'a>(
 }
 
 /// Returns the stamps of files by their exact names.
-pub(crate) async fn stamps(client: &Object, space: &Space, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>, Failure> {
-    let spots = paths.iter().map(|path| space.spot(path)).collect::<memdir_core::Result<Vec<Spot>>>()?;
+pub(crate) async fn stamps(client: &Object, space: &CallerSpace, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>, DatabaseFailure> {
+    let spots = paths.iter().map(|path| space.spot(path)).collect::<memdir_core::Result<Vec<NamespaceFile>>>()?;
     let namespaces: Vec<&str> = spots.iter().map(|spot| space.namespace(spot)).collect();
     let names: Vec<&str> = spots.iter().map(|spot| spot.rel.as_str()).collect();
     let statement = client.prepare_cached(sql::STAMPS).await?;
@@ -76,7 +76,7 @@ pub(crate) async fn stamps(client: &Object, space: &Space, paths: &[MemoryPath])
 }
 
 /// Lists the files under a prefix.
-pub(crate) async fn list(client: &Object, space: &Space, under: &str) -> Result<Walk, Failure> {
+pub(crate) async fn list(client: &Object, space: &CallerSpace, under: &str) -> Result<Walk, DatabaseFailure> {
     let mut all = Walk::default();
     // No name has this character, and PostgreSQL does not take it.
     if under.contains('\0') {
@@ -100,9 +100,9 @@ pub(crate) async fn list(client: &Object, space: &Space, under: &str) -> Result<
     Ok(all)
 }
 
-pub(crate) async fn list_mount(client: &Object, space: &Space, at: usize, under: &str) -> Result<Walk, Failure> {
+pub(crate) async fn list_mount(client: &Object, space: &CallerSpace, at: usize, under: &str) -> Result<Walk, DatabaseFailure> {
     let mount = &space.mounts[at];
-    // One more than is shown tells whether there are more. Hidden files count, so that a limit is never exceeded by reading them.
+    // One more than is shown is read, which shows whether there are more. Hidden files count, so that a limit is never exceeded by reading them.
     let limit = i64::try_from(limits::WALK_FILES).unwrap_or(i64::MAX).saturating_add(1);
     let rows = if under.is_empty() {
         let statement = client.prepare_cached(sql::LIST).await?;
@@ -140,21 +140,21 @@ pub(crate) async fn list_mount(client: &Object, space: &Space, at: usize, under:
 }
 
 /// Converts a version column.
-pub(crate) fn version(bytes: &[u8]) -> Result<Version, Failure> {
+pub(crate) fn version(bytes: &[u8]) -> Result<Version, DatabaseFailure> {
     let bytes: [u8; 16] = bytes.try_into().map_err(|_| corrupt("a version is not 16 bytes long"))?;
     Ok(Version::from_bytes(bytes))
 }
 
-pub(crate) fn corrupt(why: &str) -> Failure {
+pub(crate) fn corrupt(why: &str) -> DatabaseFailure {
     Error::Corrupt { names_step: false, what: "the database".into(), why: why.into() }.into()
 }
 
-pub(crate) fn unusable(why: String) -> Failure {
+pub(crate) fn unusable(why: String) -> DatabaseFailure {
     Error::unavailable("the database", why).into()
 }
 
 /// The stamp of a document. The sequence of its last change is used as the inode: it differs after every change.
-pub(crate) fn stamp(row: &Row) -> Result<Stamp, Failure> {
+pub(crate) fn stamp(row: &Row) -> Result<Stamp, DatabaseFailure> {
     let (size, sequence): (i64, i64) = (row.try_get("size")?, row.try_get("sequence")?);
     Ok(Stamp {
         size: size.unsigned_abs(),

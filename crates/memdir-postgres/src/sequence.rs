@@ -2,9 +2,9 @@
 //! namespace, so that nothing is listed while nothing changes.
 
 use crate::{
-    failure::Failure,
+    failure::DatabaseFailure,
     reads::{self, stamp},
-    space::Space,
+    space::CallerSpace,
     sql,
 };
 use deadpool_postgres::Object;
@@ -25,16 +25,16 @@ struct KnownMount<'a> {
 /// Returns what changed in mounts since positions, in the same order.
 pub(crate) async fn changed_since(
     client: &Object,
-    space: &Space,
+    space: &CallerSpace,
     known: &[(&str, Option<SequencePosition>)],
-) -> Result<Vec<MountChanges>, Failure> {
+) -> Result<Vec<MountChanges>, DatabaseFailure> {
     let known = known
         .iter()
         .map(|(prefix, position)| {
             let at = mount_at(space, prefix)?;
             Ok(KnownMount { at, namespace: &space.mounts[at].namespace, position: *position })
         })
-        .collect::<Result<Vec<_>, Failure>>()?;
+        .collect::<Result<Vec<_>, DatabaseFailure>>()?;
     let now = positions(client, space, known.iter().map(|mount| mount.namespace)).await?;
     let now = |mount: &KnownMount<'_>| now.get(mount.namespace).copied().unwrap_or_default();
     let moved: Vec<&KnownMount<'_>> = known.iter().filter(|mount| mount.position.is_some_and(|position| position != now(mount))).collect();
@@ -51,7 +51,11 @@ pub(crate) async fn changed_since(
 }
 
 /// Lists the files of a mount, and returns the position of the listing.
-pub(crate) async fn list_mount(client: &Object, space: &Space, prefix: &str) -> Result<(SequencePosition, Vec<Entry>), Failure> {
+pub(crate) async fn list_mount(
+    client: &Object,
+    space: &CallerSpace,
+    prefix: &str,
+) -> Result<(SequencePosition, Vec<Entry>), DatabaseFailure> {
     let at = mount_at(space, prefix)?;
     let namespace = space.mounts[at].namespace.as_str();
     let position = positions(client, space, std::iter::once(namespace)).await?.get(namespace).copied().unwrap_or_default();
@@ -60,16 +64,16 @@ pub(crate) async fn list_mount(client: &Object, space: &Space, prefix: &str) -> 
     Ok((position, entries))
 }
 
-fn mount_at(space: &Space, prefix: &str) -> Result<usize, Failure> {
+fn mount_at(space: &CallerSpace, prefix: &str) -> Result<usize, DatabaseFailure> {
     let unknown = || Error::bad_input("mount", format!("no mount has the prefix {prefix:?}"));
     Ok(space.infos.iter().position(|info| info.prefix == prefix).ok_or_else(unknown)?)
 }
 
 async fn positions<'a>(
     client: &Object,
-    space: &Space,
+    space: &CallerSpace,
     namespaces: impl Iterator<Item = &'a str>,
-) -> Result<HashMap<String, SequencePosition>, Failure> {
+) -> Result<HashMap<String, SequencePosition>, DatabaseFailure> {
     let namespaces: Vec<&str> = namespaces.collect();
     let statement = client.prepare_cached(sql::SEQUENCES).await?;
     let mut found = HashMap::new();
@@ -83,7 +87,11 @@ async fn positions<'a>(
 type ChangedFiles = Vec<(MemoryPath, Option<Stamp>)>;
 
 /// Returns the changed files of mounts whose position is known, by the place of the mount. A mount that must be listed is left out.
-async fn changed_files(client: &Object, space: &Space, moved: &[&KnownMount<'_>]) -> Result<HashMap<usize, ChangedFiles>, Failure> {
+async fn changed_files(
+    client: &Object,
+    space: &CallerSpace,
+    moved: &[&KnownMount<'_>],
+) -> Result<HashMap<usize, ChangedFiles>, DatabaseFailure> {
     if moved.is_empty() {
         return Ok(HashMap::new());
     }
@@ -93,7 +101,7 @@ async fn changed_files(client: &Object, space: &Space, moved: &[&KnownMount<'_>]
     let times: Vec<i64> = moved.iter().map(|mount| mount.position.map_or(0, |position| position.recorded_us)).collect();
     let statement = client.prepare_cached(sql::KNOWN_POSITIONS).await?;
     let rows = client.query(&statement, &[&space.tenant, &namespaces, &sequences, &times]).await?;
-    let known = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<HashSet<String>, Failure>>()?;
+    let known = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<HashSet<String>, DatabaseFailure>>()?;
     let moved: Vec<&&KnownMount<'_>> = moved.iter().filter(|mount| known.contains(mount.namespace)).collect();
     let (namespaces, sequences): (Vec<&str>, Vec<i64>) = moved.iter().map(|mount| (mount.namespace, number(mount))).unzip();
     let statement = client.prepare_cached(sql::CHANGED_SINCE).await?;

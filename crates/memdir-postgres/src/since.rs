@@ -1,21 +1,21 @@
 //! Reads the history forwards, from a cursor: the sequence number of the last change that was seen in each namespace.
 
-use crate::{failure::Failure, history, space::Space, sql};
+use crate::{failure::DatabaseFailure, history, space::CallerSpace, sql};
 use deadpool_postgres::Object;
 use memdir_core::{ChangeCursor, ChangePage};
 use std::collections::{BTreeMap, HashMap};
 
 /// The parts of changes, in the order of the history: a change of several namespaces has the same place in all of them.
-type Places = BTreeMap<(i64, String), Vec<(String, i64)>>;
+type ChangePositions = BTreeMap<(i64, String), Vec<(String, i64)>>;
 
 /// Returns the changes after a cursor, oldest first. One statement reads the places, so that a change is seen in all of its namespaces
 /// or in none.
 pub(crate) async fn changes_since(
     client: &Object,
-    space: &Space,
+    space: &CallerSpace,
     after: Option<&ChangeCursor>,
     most: usize,
-) -> Result<ChangePage, Failure> {
+) -> Result<ChangePage, DatabaseFailure> {
     let most = most.max(1);
     let mut next = after.cloned().unwrap_or_default();
     loop {
@@ -40,7 +40,7 @@ pub(crate) async fn changes_since(
     }
 }
 
-async fn places_since(client: &Object, space: &Space, after: &ChangeCursor, most: usize) -> Result<Places, Failure> {
+async fn places_since(client: &Object, space: &CallerSpace, after: &ChangeCursor, most: usize) -> Result<ChangePositions, DatabaseFailure> {
     let namespaces = space.namespaces();
     let mut sequences: Vec<i64> = Vec::new();
     for namespace in &namespaces {
@@ -51,7 +51,7 @@ async fn places_since(client: &Object, space: &Space, after: &ChangeCursor, most
     }
     let limit = i64::try_from(most).unwrap_or(i64::MAX);
     let statement = client.prepare_cached(sql::SINCE).await?;
-    let mut places = Places::new();
+    let mut places = ChangePositions::new();
     for row in client.query(&statement, &[&space.tenant, &namespaces, &sequences, &limit]).await? {
         let (id, recorded): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
         places.entry((recorded, id)).or_default().push((row.try_get(2)?, row.try_get(3)?));
@@ -60,7 +60,7 @@ async fn places_since(client: &Object, space: &Space, after: &ChangeCursor, most
 }
 
 /// Returns the cursor after the newest change.
-pub(crate) async fn newest_cursor(client: &Object, space: &Space) -> Result<ChangeCursor, Failure> {
+pub(crate) async fn newest_cursor(client: &Object, space: &CallerSpace) -> Result<ChangeCursor, DatabaseFailure> {
     let statement = client.prepare_cached(sql::SEQUENCES).await?;
     let mut cursor = ChangeCursor::default();
     for row in client.query(&statement, &[&space.tenant, &space.namespaces()]).await? {
@@ -73,6 +73,6 @@ pub(crate) async fn newest_cursor(client: &Object, space: &Space) -> Result<Chan
 }
 
 /// The name by which a cursor knows a namespace.
-fn place(space: &Space, namespace: &str) -> Vec<u8> {
+fn place(space: &CallerSpace, namespace: &str) -> Vec<u8> {
     format!("{}\0{namespace}", space.tenant).into_bytes()
 }

@@ -17,7 +17,7 @@ pub struct NamespaceMount {
     pub namespace: String,
     /// The prefix, the access and the rules. Its directories are not used.
     pub mount: Mount,
-    /// Whether the caller is a reviewer: then its changes are made at once, also if the namespace is under review.
+    /// Whether the caller is a reviewer: then its changes are made at once, even if the namespace is under review.
     pub reviews: bool,
     /// The person who makes the changes. If set, a change fails once the person was removed or erased, even while it waits for a lock.
     pub person: Option<String>,
@@ -73,7 +73,7 @@ impl NamespaceMount {
 
 /// The mounts of one caller.
 #[derive(Debug)]
-pub(crate) struct Space {
+pub(crate) struct CallerSpace {
     pub(crate) tenant: String,
     /// The person whose changes these are.
     pub(crate) person: Option<String>,
@@ -95,19 +95,19 @@ pub(crate) struct OpenMount {
 
 /// A file: the position of its mount, and the path there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct NamespaceFile {
     pub(crate) mount: usize,
     pub(crate) rel: String,
 }
 
 /// One file of a change that is about to be written.
 pub(crate) struct FileWrite {
-    pub(crate) spot: Spot,
+    pub(crate) spot: NamespaceFile,
     pub(crate) edit: FileEdit,
     pub(crate) before: Option<Version>,
 }
 
-impl Space {
+impl CallerSpace {
     pub(crate) fn new(tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
         let mut mounts: Vec<&NamespaceMount> = mounts.iter().collect();
         mounts.shared_sort_by_key(|mount| mount.mount.prefix());
@@ -115,7 +115,7 @@ impl Space {
             let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].mount.prefix);
             return Err(Error::bad_input("mounts", why));
         }
-        let mut space = Space { tenant: tenant.to_owned(), person: None, mounts: Vec::new(), infos: Vec::new() };
+        let mut space = CallerSpace { tenant: tenant.to_owned(), person: None, mounts: Vec::new(), infos: Vec::new() };
         for NamespaceMount { namespace, mount, reviews, person, group, .. } in mounts {
             space.person = space.person.or_else(|| person.clone());
             MemoryPath::parse(namespace).map_err(|error| Error::bad_input("namespace", error.to_string()))?;
@@ -129,9 +129,9 @@ impl Space {
     }
 
     /// Returns the mount that owns a path, and the path there.
-    pub(crate) fn spot(&self, path: &MemoryPath) -> Result<Spot> {
+    pub(crate) fn spot(&self, path: &MemoryPath) -> Result<NamespaceFile> {
         match mounts::locate_index(&self.infos, path.as_str()) {
-            Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
+            Some((mount, rel)) => Ok(NamespaceFile { mount, rel: rel.to_owned() }),
             None => {
                 let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
                 Err(Error::explained_path(
@@ -143,7 +143,7 @@ impl Space {
     }
 
     /// Returns the visible names of files that a name may mean: the exact one first, then the one with `.md`.
-    pub(crate) fn spellings(&self, spot: &Spot) -> Result<Vec<String>> {
+    pub(crate) fn spellings(&self, spot: &NamespaceFile) -> Result<Vec<String>> {
         let exact = MemoryPath::parse(&spot.rel)?;
         let mut all = vec![exact.with_md().as_str().to_owned()];
         if !exact.is_md() {
@@ -158,12 +158,12 @@ impl Space {
         Ok(MemoryPath::parse(rel)?.prefixed(&self.infos[mount].prefix))
     }
 
-    /// Fails if a file is not writable. `exists` tells whether it exists.
-    pub(crate) fn check_writable(&self, spot: &Spot, exists: &dyn Fn() -> Result<bool>) -> Result<()> {
+    /// Fails if a file is not writable. `exists` is whether it exists.
+    pub(crate) fn check_writable(&self, spot: &NamespaceFile, exists: &dyn Fn() -> Result<bool>) -> Result<()> {
         self.mounts[spot.mount].rules.check_writable(&self.infos[spot.mount], &spot.rel, exists)
     }
 
-    pub(crate) fn namespace(&self, spot: &Spot) -> &str {
+    pub(crate) fn namespace(&self, spot: &NamespaceFile) -> &str {
         &self.mounts[spot.mount].namespace
     }
 

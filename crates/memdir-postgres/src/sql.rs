@@ -192,7 +192,7 @@ pub(crate) const RECORDED: &str = "
 pub(crate) const TEXT_AT: &str =
     "select path, bytes from memdir.versions where tenant = $1 and namespace = $2 and path = any($3) and version = $4";
 
-/// The last text of a file, also if the file was removed.
+/// The last text of a file, even if the file was removed.
 pub(crate) const LAST_RECORDED: &str = "
     select coalesce(f.after, f.before), v.size from (
       select after, before from memdir.change_files

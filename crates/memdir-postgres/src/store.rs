@@ -4,11 +4,11 @@ use crate::{
     change::{self, ChangeJob},
     claim::{self, ClaimedBy},
     database::{Database, send_before},
-    failure::Failure,
+    failure::DatabaseFailure,
     forget, history,
     proposals::{self, Acceptance},
     reads, sequence, since,
-    space::{NamespaceMount, Space},
+    space::{CallerSpace, NamespaceMount},
     sql,
     team_caller::KnownCaller,
 };
@@ -26,9 +26,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct PostgresStore {
     database: Database,
-    space: Arc<Space>,
+    space: Arc<CallerSpace>,
     /// The same space, if none of its mounts were narrowed: a proposal is accepted as a whole, with lines outside of the part.
-    whole: Arc<Space>,
+    whole: Arc<CallerSpace>,
     stop: Stop,
     /// The caller whose space this is.
     caller: Option<Arc<KnownCaller>>,
@@ -39,9 +39,9 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Opens a space of a tenant. Makes no request; a namespace is created by its first change.
     pub fn open(database: &Database, tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
-        let space = Arc::new(Space::new(tenant, mounts)?);
+        let space = Arc::new(CallerSpace::new(tenant, mounts)?);
         let whole = if mounts.iter().any(|mount| mount.whole.is_some()) {
-            Arc::new(Space::new(tenant, &mounts.iter().map(NamespaceMount::to_whole).collect::<Vec<_>>())?)
+            Arc::new(CallerSpace::new(tenant, &mounts.iter().map(NamespaceMount::to_whole).collect::<Vec<_>>())?)
         } else {
             space.clone()
         };
@@ -71,7 +71,7 @@ impl PostgresStore {
         job.run(plan)
     }
 
-    fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T> {
+    fn read<T>(&self, work: impl AsyncFn(&Object) -> Result<T, DatabaseFailure>) -> Result<T> {
         self.database.read(&self.stop, &self.space.tenant, async |client| {
             let (confirmed, value) = send_before(self.confirm_caller(client), work(client)).await;
             confirmed?;
@@ -80,7 +80,7 @@ impl PostgresStore {
     }
 
     /// Checks the caller, if that was left to this read.
-    async fn confirm_caller(&self, client: &Object) -> Result<(), Failure> {
+    async fn confirm_caller(&self, client: &Object) -> Result<(), DatabaseFailure> {
         let unconfirmed = self.confirmation.as_ref().filter(|confirmation| confirmation.get() != Some(true));
         let (Some(caller), Some(confirmation)) = (&self.caller, unconfirmed) else { return Ok(()) };
         let is_unchanged = caller.is_unchanged(client).await?;

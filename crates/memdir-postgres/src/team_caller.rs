@@ -2,7 +2,7 @@
 
 use crate::{
     database::{Database, begin_read, send_before},
-    failure::Failure,
+    failure::DatabaseFailure,
     people::{self, MemberRole, PersonAccess},
     space::NamespaceMount,
     sql,
@@ -76,7 +76,7 @@ impl TeamCaller {
     fn with_role(&self, mount: NamespaceMount, group: Option<&String>) -> NamespaceMount {
         let role = group.and_then(|group| self.access.groups.get(group));
         let access = if role.is_some_and(|role| *role >= MemberRole::Writer) { Access::ReadWrite } else { Access::ReadOnly };
-        // An agent always proposes and never accepts, also with a token of a reviewer.
+        // An agent always proposes and never accepts, even with a token of a reviewer.
         let reviews = self.agent.is_none() && role.is_some_and(|role| *role >= MemberRole::Reviewer);
         NamespaceMount { mount: Mount { access, ..mount.mount }, reviews, group: group.cloned(), ..mount }
     }
@@ -144,7 +144,7 @@ impl KnownCaller {
     }
 
     /// Returns whether the caller still exists and nothing about the people of its tenant has changed.
-    pub(crate) async fn is_unchanged(&self, client: &Object) -> Result<bool, Failure> {
+    pub(crate) async fn is_unchanged(&self, client: &Object) -> Result<bool, DatabaseFailure> {
         match find_row(client, &self.key).await? {
             Some(row) => Ok(row.try_get::<_, i64>("revision")? == self.revision.load(Ordering::Relaxed)),
             None => Ok(false),
@@ -152,7 +152,7 @@ impl KnownCaller {
     }
 }
 
-async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, Failure> {
+async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) -> Result<Option<TeamCaller>, DatabaseFailure> {
     let (tenant, name) = (key.tenant(), key.name());
     // PostgreSQL does not take this character, and no name has it.
     if [tenant, name].iter().any(|name| name.contains('\0')) {
@@ -177,7 +177,7 @@ async fn find(database: &Database, key: &CallerKey, known: Option<&TeamCaller>) 
 }
 
 /// Returns the row of a caller, in the transaction of its tenant.
-async fn find_row(client: &Object, key: &CallerKey) -> Result<Option<Row>, Failure> {
+async fn find_row(client: &Object, key: &CallerKey) -> Result<Option<Row>, DatabaseFailure> {
     let sql = match key {
         CallerKey::Token { .. } => sql::CALLER_BY_HASH,
         CallerKey::Person { .. } => sql::CALLER_BY_NAME,

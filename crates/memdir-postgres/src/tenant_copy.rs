@@ -1,7 +1,7 @@
 //! A tenant as lines of JSON, to move it to another database: people, tokens (as hashes), memories, versions and history. The audit log stays.
 //! An import is one transaction. The last line of a file has the number of rows, so that a truncated file is not imported.
 
-use crate::{database::Database, failure::Failure, sql};
+use crate::{database::Database, failure::DatabaseFailure, sql};
 use deadpool_postgres::Object;
 use memdir_core::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl Database {
     }
 }
 
-async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<String>>) -> Result<u64, Failure> {
+async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<String>>) -> Result<u64, DatabaseFailure> {
     let first = lines()?.unwrap_or_default();
     match serde_json::from_str(&first) {
         Ok(CopyLine::MemdirTenant { format: FORMAT, .. }) => {}
@@ -106,7 +106,7 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
         }
         _ => return Err(invalid("the first line is not a tenant export header; use a file written by `memdir admin export`").into()),
     }
-    let (mut batch, mut count) = (Batch::default(), 0);
+    let (mut batch, mut count) = (RowBatch::default(), 0);
     loop {
         let Some(line) = lines()? else { return Err(invalid("it is truncated: the last line is missing; export the tenant again").into()) };
         match serde_json::from_str(&line).map_err(|error| invalid_line(count + 2, &error))? {
@@ -136,19 +136,19 @@ async fn copy_rows(client: &Object, lines: &mut impl FnMut() -> Result<Option<St
 
 /// Rows of one table, as a JSON array that is not closed.
 #[derive(Default)]
-struct Batch {
+struct RowBatch {
     table: &'static str,
     rows: String,
 }
 
-impl Batch {
+impl RowBatch {
     fn add(&mut self, table: &'static str, row: &Value) {
         self.table = table;
         self.rows.push(if self.rows.is_empty() { '[' } else { ',' });
         self.rows.push_str(&row.to_string());
     }
 
-    async fn insert(&mut self, client: &Object) -> Result<(), Failure> {
+    async fn insert(&mut self, client: &Object) -> Result<(), DatabaseFailure> {
         if self.rows.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,5 @@
 //! Learns cues from use: if a search finds nothing and one of the next calls of the same session reads a memory by name, the words
-//! of the search were meant for that memory. Only remembers and pairs; what is learned is proposed, never applied.
+//! of the search are about that memory. Only remembers and pairs; what is learned is proposed, never applied.
 
 use memdir_core::internal::tools::ToolResult;
 use serde_json::Value;
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_around_and_failed_calls_teach_nothing() {
+    fn listings_and_failed_calls_propose_no_cue() {
         let mut failed = FailedSearches::default();
         failed.observe("memory_search", &search("q", json!([])));
         assert_eq!(failed.observe("memory_read", &read(&["a", "b", "c", "d"])), []);

@@ -1,4 +1,4 @@
-//! OAuth 2.1 resource server: verifies access tokens that an identity provider issued, and tells clients where to get one (RFC 9728).
+//! OAuth 2.1 resource server: verifies access tokens that an identity provider issued, and publishes where clients get one (RFC 9728).
 //! Issues no tokens, stores none, and never logs one.
 
 mod claims;

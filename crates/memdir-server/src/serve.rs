@@ -1,4 +1,4 @@
-//! Puts the servers together: MCP for programs, and the pages for people.
+//! Combines the servers: MCP for programs, and the pages for people.
 
 use crate::{
     catalog::ToolCatalog,

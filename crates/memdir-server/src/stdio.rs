@@ -8,7 +8,7 @@ use crate::{
     error::ServeError,
     mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession, not_a_message, runtime},
 };
-use line_reader::{Line, LineReader};
+use line_reader::{LineReader, StreamLine};
 use rmcp::{
     ErrorData, RoleServer,
     model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage},
@@ -98,17 +98,17 @@ impl Transport<RoleServer> for StdioTransport {
             }
             let line = tokio::select! {
                 line = self.lines.next() => line,
-                () = self.shutdown.cancelled() => Line::End,
+                () = self.shutdown.cancelled() => StreamLine::End,
             };
             let (id, error) = match line {
-                Line::End => {
+                StreamLine::End => {
                     self.shutdown.cancel();
                     return None;
                 }
-                Line::TooLong => {
+                StreamLine::TooLong => {
                     (None, ErrorData::invalid_request(format!("message too large: the maximum is {MAX_MESSAGE_BYTES} bytes"), None))
                 }
-                Line::Complete(line) => match Self::parse(&line) {
+                StreamLine::Complete(line) => match Self::parse(&line) {
                     Ok(messages) => {
                         self.received.extend(messages);
                         continue;

@@ -53,14 +53,14 @@ impl Subscriptions {
         // Locked during the listing: a second subscriber must not be acknowledged before there is a snapshot to compare with.
         let mut is_polling = self.is_polling.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_polling {
-            let before = Snapshot::read(&self.space).unwrap_or_default();
+            let before = SpaceSnapshot::read(&self.space).unwrap_or_default();
             tokio::spawn(self.clone().poll(before));
             *is_polling = true;
         }
         receiver
     }
 
-    async fn poll(self: Arc<Self>, mut before: Snapshot) {
+    async fn poll(self: Arc<Self>, mut before: SpaceSnapshot) {
         let mut polls = 0;
         let woken = Arc::new(Notify::new());
         let _hints = self.hints(woken.clone()).await;
@@ -111,9 +111,9 @@ impl Subscriptions {
     }
 
     /// Returns `None` while memory is off; changes made meanwhile are reported afterwards.
-    async fn snapshot(&self) -> Option<Snapshot> {
+    async fn snapshot(&self) -> Option<SpaceSnapshot> {
         let space = self.space.clone();
-        tokio::task::spawn_blocking(move || Snapshot::read(&space)).await.ok().flatten()
+        tokio::task::spawn_blocking(move || SpaceSnapshot::read(&space)).await.ok().flatten()
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn proposals_mark(memdir: &Memdir) -> Option<String> {
 
 /// The state of a space at one moment.
 #[derive(Default)]
-struct Snapshot {
+struct SpaceSnapshot {
     marks: Vec<Option<Stamp>>,
     /// `None` if the store has no proposals.
     proposals: Option<String>,
@@ -133,8 +133,8 @@ struct Snapshot {
     is_numbered: bool,
 }
 
-impl Snapshot {
-    fn read(space: &CurrentSpace) -> Option<Snapshot> {
+impl SpaceSnapshot {
+    fn read(space: &CurrentSpace) -> Option<SpaceSnapshot> {
         let memdir = space().ok()?;
         // Markers before files: a change in between is then reported twice rather than missed.
         let (marks, proposals) = (memdir.store().marks(), proposals_mark(&memdir));
@@ -145,7 +145,7 @@ impl Snapshot {
             Err(_) if is_numbered => return None,
             Err(_) => Vec::new(),
         };
-        Some(Snapshot {
+        Some(SpaceSnapshot {
             marks,
             proposals,
             is_numbered,
@@ -153,7 +153,7 @@ impl Snapshot {
         })
     }
 
-    fn changes_to(&self, now: &Snapshot) -> Vec<ResourceEvent> {
+    fn changes_to(&self, now: &SpaceSnapshot) -> Vec<ResourceEvent> {
         let mut events = Vec::new();
         let is_list_changed = self.files.len() != now.files.len() || self.files.keys().any(|uri| !now.files.contains_key(uri));
         for (uri, stamp) in &self.files {

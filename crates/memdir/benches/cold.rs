@@ -1,4 +1,4 @@
-//! What a cold process costs: reading one memory against `cat`, an action against `/bin/true`, and the memory of a listing.
+//! Measures a cold process: reading one memory against `cat`, an action against `/bin/true`, and the memory of a listing.
 //! `cargo bench -p memdir --bench cold`. Times are ratios within one run.
 
 #![expect(
@@ -63,7 +63,7 @@ fn machine(memories: usize) -> tempfile::TempDir {
         fs::write(&path, text).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
     }
-    // Files whose times are younger than two seconds are read again each time, whoever looks.
+    // Files modified less than two seconds ago are read again each time, by every process.
     std::thread::sleep(Duration::from_millis(2_100));
     home
 }
@@ -82,7 +82,7 @@ fn quiet(command: &mut Command) -> Duration {
     begun.elapsed()
 }
 
-/// Medians of two deeds, done in turn so that both meet the same weather.
+/// Returns the medians of two operations, run alternately so that both have the same load on the machine.
 fn medians(a: impl Fn() -> Duration, b: impl Fn() -> Duration) -> (Duration, Duration) {
     let (mut first, mut second): (Vec<_>, Vec<_>) = (0..TIMES).map(|_| (a(), b())).unzip();
     first.sort();
@@ -90,7 +90,7 @@ fn medians(a: impl Fn() -> Duration, b: impl Fn() -> Duration) -> (Duration, Dur
     (first[TIMES / 2], second[TIMES / 2])
 }
 
-/// The most memory a process had, in megabytes, as the shell's `time` would tell it.
+/// Returns the peak memory of a process in megabytes, as the shell's `time` reports it.
 fn peak(command: &mut Command) -> f64 {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();

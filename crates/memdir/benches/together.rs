@@ -1,4 +1,4 @@
-//! Twelve processes search while three write, for 30 seconds: no error, no answer from the past, no growth without end.
+//! Twelve processes search while three write, for 30 seconds: no errors, no stale results, no unbounded growth.
 //! Then a thousand searches, each after a save. `cargo bench -p memdir --bench together`.
 
 #![expect(

@@ -28,14 +28,14 @@ use std::{
 #[command(name = "memdir", version, disable_help_subcommand = true, mut_subcommands = with_own_arguments)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 /// Options of every command.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Use this directory as the whole memory [env: MEMDIR_DIR]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) dir: Option<PathBuf>,
@@ -55,8 +55,8 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Scope of the agent's memory: user (all projects), project (shared in the repository) or local (this project, on this machine)
-    #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScope::User, hide_possible_values = true)]
-    pub(crate) agent_scope: AgentScope,
+    #[arg(long, global = true, value_enum, value_name = "SCOPE", default_value_t = AgentScopeArg::User, hide_possible_values = true)]
+    pub(crate) agent_scope: AgentScopeArg,
     /// Access only memories under these prefixes, separated by commas, such as team,notes
     #[arg(long, global = true, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
@@ -64,7 +64,7 @@ pub(crate) struct Global {
 
 /// The scope of an agent's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AgentScope {
+pub(crate) enum AgentScopeArg {
     /// All of the user's projects
     #[default]
     User,
@@ -81,76 +81,76 @@ pub(crate) enum AgentScope {
 #[command(defer = true)]
 pub(crate) enum Command {
     #[command(visible_alias = "add")]
-    Write(Write),
+    Write(WriteArgs),
     #[command(visible_aliases = ["cat", "show"])]
-    Read(Read),
+    Read(ReadArgs),
     #[command(visible_alias = "ls")]
-    List(List),
-    Search(Search),
-    Edit(Edit),
+    List(ListArgs),
+    Search(SearchArgs),
+    Edit(EditArgs),
     #[command(visible_alias = "mv")]
-    Rename(Rename),
+    Rename(RenameArgs),
     #[command(visible_alias = "rm")]
-    Delete(Delete),
-    Undo(Undo),
-    History(History),
-    Resume(Resume),
+    Delete(DeleteArgs),
+    Undo(UndoArgs),
+    History(HistoryArgs),
+    Resume(ResumeArgs),
 
-    Init(Init),
-    Get(Get),
-    Path(PathOf),
-    Log(Log),
-    Import(Import),
-    Export(Export),
-    Ui(Ui),
-    View(View),
+    Init(InitArgs),
+    Get(GetArgs),
+    Path(PathArgs),
+    Log(LogArgs),
+    Import(ImportArgs),
+    Export(ExportArgs),
+    Ui(UiArgs),
+    View(ViewArgs),
 
-    Recall(Recall),
-    Replay(Replay),
-    Inbox(Inbox),
-    Rules(Rules),
-    Cues(Cues),
-    Prompt(Prompt),
-    Chats(Chats),
+    Recall(RecallArgs),
+    Replay(ReplayArgs),
+    Inbox(InboxArgs),
+    Rules(RulesArgs),
+    Cues(CuesArgs),
+    Prompt(PromptArgs),
+    Chats(ChatsArgs),
 
-    Redo(Redo),
-    Diff(Diff),
-    Restore(Restore),
-    Forget(Forget),
+    Redo(RedoArgs),
+    Diff(DiffArgs),
+    Restore(RestoreArgs),
+    Forget(ForgetArgs),
 
-    Install(Install),
-    Uninstall(Uninstall),
-    Doctor(Doctor),
-    Adopt(Adopt),
-    Hook(Hook),
+    Install(InstallArgs),
+    Uninstall(UninstallArgs),
+    Doctor(DoctorArgs),
+    Adopt(AdoptArgs),
+    Hook(HookArgs),
 
-    Where(Where),
-    Status(Status),
-    Projects(Projects),
-    Config(Config),
-    Stats(Stats),
-    Check(Check),
-    Dream(Dream),
-    Verify(Verify),
-    Test(Test),
-    Entrypoint(Entrypoint),
-    Index(Index),
-    Watch(Watch),
+    Where(WhereArgs),
+    Status(StatusArgs),
+    Projects(ProjectsArgs),
+    Config(ConfigArgs),
+    Stats(StatsArgs),
+    Check(CheckArgs),
+    Dream(DreamArgs),
+    Verify(VerifyArgs),
+    Test(TestArgs),
+    Entrypoint(EntrypointArgs),
+    Index(IndexArgs),
+    Watch(WatchArgs),
 
-    Mcp(Mcp),
-    Dialects(Dialects),
-    Token(Token),
-    Serve(Serve),
-    Admin(Admin),
-    Review(Review),
+    Mcp(McpArgs),
+    Dialects(DialectsArgs),
+    Token(TokenArgs),
+    Serve(ServeArgs),
+    Admin(AdminArgs),
+    Review(ReviewArgs),
 
-    Demo(Demo),
-    Bench(Bench),
-    Man(Man),
-    Completions(Completions),
+    Demo(DemoArgs),
+    Bench(BenchArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
     #[command(hide = true)]
-    Complete(Complete),
-    Help(Help),
+    Complete(CompleteArgs),
+    Help(HelpArgs),
 }
 
 /// Parses the command line, and whether `--json` was given even if the rest is invalid. Help and the version are failures that
@@ -181,9 +181,9 @@ fn parse_named(line: &[OsString]) -> Option<Args> {
     let commands = Command::augment_subcommands(clap::Command::new("memdir"));
     let named = with_own_arguments(line.iter().skip(1).find_map(|word| commands.find_subcommand(word))?.clone());
     let parser =
-        Global::augment_args(clap::Command::new("memdir")).disable_help_subcommand(true).subcommand(named).subcommand_required(true);
+        GlobalArgs::augment_args(clap::Command::new("memdir")).disable_help_subcommand(true).subcommand(named).subcommand_required(true);
     let matches = parser.try_get_matches_from(line).ok()?;
-    let (global, command) = (Global::from_arg_matches(&matches).ok()?, Command::from_arg_matches(&matches).ok()?);
+    let (global, command) = (GlobalArgs::from_arg_matches(&matches).ok()?, Command::from_arg_matches(&matches).ok()?);
     Some(Args { global, command: Some(command) })
 }
 
@@ -191,8 +191,8 @@ fn parse_named(line: &[OsString]) -> Option<Args> {
 /// that it does not have, and the arguments of the others are built after that.
 fn with_own_arguments(command: clap::Command) -> clap::Command {
     match command.get_name() {
-        "chats" => Chats::augment_args(command.defer(identity)),
-        "man" => Man::augment_args(command.defer(identity)),
+        "chats" => ChatsArgs::augment_args(command.defer(identity)),
+        "man" => ManArgs::augment_args(command.defer(identity)),
         _ => command,
     }
 }

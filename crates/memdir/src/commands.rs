@@ -63,7 +63,7 @@ mod where_command;
 mod write;
 
 use crate::{
-    args::{Args, Command, Global, SearchEmbedder, stdin},
+    args::{Args, Command, GlobalArgs, SearchEmbedder, stdin},
     config::Settings,
     exit::Failure,
     output::{CommandOutput, OutputOptions},
@@ -121,23 +121,23 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
     let Some(command) = &args.command else { return space(status::run) };
     match command {
         Command::Admin(args) if args.uses_indexes() => settings(move |settings, _| admin::reindex(args, settings)).writes().may_be_new(),
-        Command::Admin(args) => nothing(move || admin::run(args, global)).writes(),
+        Command::Admin(args) => without_space(move || admin::run(args, global)).writes(),
         Command::Adopt(args) => settings(move |settings, scope| adopt::run(args, global, settings, scope)).writes().may_be_new(),
-        Command::Bench(args) => nothing(move || bench::run(args, global.dir.as_deref(), output)).writes(),
+        Command::Bench(args) => without_space(move || bench::run(args, global.dir.as_deref(), output)).writes(),
         Command::Chats(args) => settings(move |settings, scope| chats::run(args, global.project.as_deref(), settings, scope, output))
             .writes()
             .filters_projects(),
         Command::Check(args) => space(move |space| check::run(args, space)).writes_if(args.fix),
-        Command::Complete(args) => nothing(move || Ok(complete::run(&args.words))),
-        Command::Completions(args) => nothing(move || Ok(completions::run(args))),
+        Command::Complete(args) => without_space(move || Ok(complete::run(&args.words))),
+        Command::Completions(args) => without_space(move || Ok(completions::run(args))),
         Command::Config(args) => match &args.what {
             None => settings(config::run).may_be_new(),
-            Some(what) => nothing(move || config::change(what, global)).writes(),
+            Some(what) => without_space(move || config::change(what, global)).writes(),
         },
         Command::Cues(args) => space(move |space| cues::run(args, space)).writes(),
         Command::Delete(args) => space(move |space| delete::run(args, space.memdir, output)).writes(),
-        Command::Demo(_) => nothing(move || demo::run(output)).writes(),
-        Command::Dialects(_) => nothing(|| Ok(dialects::run())),
+        Command::Demo(_) => without_space(move || demo::run(output)).writes(),
+        Command::Dialects(_) => without_space(|| Ok(dialects::run())),
         Command::Diff(args) => space(move |space| diff::run(args, space.memdir)),
         Command::Doctor(args) => settings(move |settings, scope| doctor::run(args, settings, scope)).writes_if(args.fix).may_be_new(),
         Command::Dream(args) => space(move |space| dream::run(args, space, output)).writes(),
@@ -146,9 +146,9 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Export(args) => space(move |space| export::run(args, space.memdir, output)).writes(),
         Command::Forget(args) => settings(move |settings, scope| forget::run(args, settings, scope, output)).writes(),
         Command::Get(args) => space(move |space| get::run(args, space.memdir)),
-        Command::Help(args) => nothing(move || Err(help::run(&args.command))),
+        Command::Help(args) => without_space(move || Err(help::run(&args.command))),
         Command::History(args) => space(move |space| history::run(args, space.memdir)),
-        Command::Hook(args) => nothing(move || Ok(hook::run(args, global))).writes(),
+        Command::Hook(args) => without_space(move || Ok(hook::run(args, global))).writes(),
         Command::Import(args) => space(move |space| import::run(args, space.memdir, output)).writes(),
         Command::Inbox(args) => space(move |space| inbox::run(args, space, output)).writes(),
         Command::Index(args) => search(None, move |space| index::run(args, space.memdir, output)),
@@ -158,7 +158,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         }
         Command::List(args) => space(move |space| list::run(args, space.memdir, output)),
         Command::Log(args) => space(move |space| log::run(args, space)).writes(),
-        Command::Man(args) => nothing(move || man::run(args)).writes(),
+        Command::Man(args) => without_space(move || man::run(args)).writes(),
         Command::Mcp(args) => settings(move |settings, scope| mcp::run(args, global, settings, scope)).writes().may_be_new(),
         Command::Path(args) => space(move |space| path::run(args, space.memdir)),
         Command::Projects(args) => settings(move |settings, scope| projects::run(args, settings, scope)).writes().may_be_new(),
@@ -172,7 +172,7 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
         Command::Resume(args) => settings(move |settings, scope| resume::run(args, settings, scope)),
         Command::Rules(args) => settings(move |settings, scope| rules::run(args, settings, scope, output)).writes(),
         Command::Search(args) => search(args.embedder, move |space| search::run(args, space.memdir)),
-        Command::Review(args) => nothing(move || review::run(args, output)),
+        Command::Review(args) => without_space(move || review::run(args, output)),
         Command::Serve(args) => settings(move |settings, _| serve::run(args, settings)).writes().may_be_new(),
         Command::Stats(args) if args.loads => settings(stats::loads),
         Command::Stats(args) if args.cost => settings(stats::cost),
@@ -196,11 +196,11 @@ fn plan(args: &Args, output: OutputOptions) -> Plan<'_> {
 pub(crate) fn run(args: &Args, output: OutputOptions) -> Outcome {
     let plan = plan(args, output);
     if plan.writes {
-        survive_size_limit();
+        catch_size_limit_signal();
     }
     let project = args.global.project.clone().filter(|_| !plan.project_is_filter);
     let load = || -> Result<(Settings, Scope), Failure> {
-        let settings = Settings::load(&Global { project, ..args.global.clone() })?;
+        let settings = Settings::load(&GlobalArgs { project, ..args.global.clone() })?;
         if !plan.may_be_new {
             settings.check_dir()?;
         }
@@ -243,7 +243,7 @@ fn in_scope(
     Ok(outcome?.with_notes(notes))
 }
 
-/// What a command met in a damaged journal. `options` are those of the command line that select the memory.
+/// Describes what a command found in a damaged journal. `options` are those of the command line that select the memory.
 fn damage_note(records: u64, options: &str) -> Option<String> {
     let what = match records {
         0 => return None,
@@ -263,7 +263,7 @@ fn run_in(memdir: &Memdir, args: &Args, output: OutputOptions) -> Outcome {
     }
 }
 
-fn nothing<'a>(run: impl FnOnce() -> Outcome + 'a) -> Plan<'a> {
+fn without_space<'a>(run: impl FnOnce() -> Outcome + 'a) -> Plan<'a> {
     Plan::new(Needs::Nothing(Box::new(run)))
 }
 
@@ -304,7 +304,7 @@ impl<'a> Plan<'a> {
 
 /// Catches the signal of a file-size limit (`ulimit -f`), which kills the process by default. The write then fails with an
 /// error, and the change is rolled back.
-fn survive_size_limit() {
+fn catch_size_limit_signal() {
     let seen = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     // If the signal cannot be caught, the limit still kills the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);

@@ -11,11 +11,11 @@ mod ranges;
 mod repository;
 
 use crate::{
-    args::Global,
+    args::GlobalArgs,
     exit::{Failure, near_sibling},
 };
 pub(crate) use file::{ChatsSetting, ConfigFile, DreamSetting, EmbedderSetting, MountSetting, SearchSetting, TokenSetting};
-pub(crate) use keys::{FILES, KEYS, Key, LIST_OF_TABLES, TABLE, VARIABLES, Variable, WHOLE_NUMBER};
+pub(crate) use keys::{ConfigKey, FILES, KEYS, LIST_OF_TABLES, TABLE, VARIABLES, Variable, WHOLE_NUMBER};
 pub(crate) use machine::{is_host_variable_set, machine, machine_of_hosts};
 use memdir_core::{
     Allow, MemoryPath,
@@ -71,7 +71,7 @@ pub(crate) struct WithOrigin<T> {
 
 impl Settings {
     /// Reads the settings.
-    pub(crate) fn load(global: &Global) -> Result<Settings, Failure> {
+    pub(crate) fn load(global: &GlobalArgs) -> Result<Settings, Failure> {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
         let home = home(global, &cwd)?;
         let dir = whole_memory(global, &cwd)?;
@@ -148,7 +148,7 @@ pub(crate) struct SettingsFile {
 
 impl SettingsFile {
     /// Locates the file without reading it.
-    pub(crate) fn locate(global: &Global) -> Result<SettingsFile, Failure> {
+    pub(crate) fn locate(global: &GlobalArgs) -> Result<SettingsFile, Failure> {
         let cwd = std::env::current_dir().map_err(|source| Failure::File { doing: "find", path: PathBuf::from("."), source })?;
         let home = home(global, &cwd)?.value;
         Ok(SettingsFile { path: home.join("config.toml"), home })
@@ -175,18 +175,18 @@ fn check_mounts(file: &Path, config: &ConfigFile) -> Result<(), Failure> {
     mounts.try_for_each(|mount| check_apart_from_home(&format!("{}: mount {:?}", file.display(), mount.name), &mount.path))
 }
 
-impl From<crate::args::AgentScope> for AgentScope {
-    fn from(scope: crate::args::AgentScope) -> AgentScope {
+impl From<crate::args::AgentScopeArg> for AgentScope {
+    fn from(scope: crate::args::AgentScopeArg) -> AgentScope {
         match scope {
-            crate::args::AgentScope::User => AgentScope::User,
-            crate::args::AgentScope::Project => AgentScope::Project,
-            crate::args::AgentScope::Local => AgentScope::Local,
+            crate::args::AgentScopeArg::User => AgentScope::User,
+            crate::args::AgentScopeArg::Project => AgentScope::Project,
+            crate::args::AgentScopeArg::Local => AgentScope::Local,
         }
     }
 }
 
 /// The directory that is the whole memory, if one is set.
-fn whole_memory(global: &Global, cwd: &Path) -> Result<Option<WithOrigin<PathBuf>>, Failure> {
+fn whole_memory(global: &GlobalArgs, cwd: &Path) -> Result<Option<WithOrigin<PathBuf>>, Failure> {
     let dir = match &global.dir {
         Some(dir) => Some(("--dir", dir.clone())),
         None => env("MEMDIR_DIR").map(|dir| ("MEMDIR_DIR", PathBuf::from(dir))),
@@ -254,7 +254,7 @@ pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_chats::Roots {
     }
 }
 
-fn home(global: &Global, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
+fn home(global: &GlobalArgs, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
     if let Some(home) = &global.home {
         return explicit_home("--home", home, cwd);
     }
@@ -280,7 +280,7 @@ fn explicit_home(origin: &'static str, home: &Path, cwd: &Path) -> Result<WithOr
     }
 }
 
-fn actor(global: &Global) -> WithOrigin<String> {
+fn actor(global: &GlobalArgs) -> WithOrigin<String> {
     // The name is printed on a line of the history.
     let printable = |name: &String| name.chars().filter(|c| !c.is_control()).collect::<String>();
     if let Some(name) = global.actor.as_ref().map(printable).filter(|name| !name.trim().is_empty()) {

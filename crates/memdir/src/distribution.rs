@@ -2,7 +2,7 @@
 //! registry and the page on hosts. They are generated from the table of hosts, and a test fails if the committed files differ;
 //! `UPDATE_DOCS=1 cargo test -p memdir distribution` writes them. Compiled for tests only.
 
-use crate::hosts::{ConfigEdit, ConfigFile, ConfigFormat, Delivery, HOSTS, HookEvent, Host, InstallScope, Machine, Os, by_name, jsonc};
+use crate::hosts::{ConfigEdit, ConfigFormat, Delivery, HOSTS, HookEvent, Host, HostConfigFile, InstallScope, Machine, Os, by_name, jsonc};
 use serde_json::{Value, json};
 use std::{fmt::Write as _, path::Path};
 
@@ -43,7 +43,7 @@ fn machine() -> Machine {
     }
 }
 
-fn config(host: &str) -> Vec<ConfigFile> {
+fn config(host: &str) -> Vec<HostConfigFile> {
     (by_name(host).unwrap().config)(&machine(), InstallScope::User).unwrap()
 }
 

@@ -10,7 +10,7 @@ use crate::{
     exit::io_hint,
     hook::DOCTOR_SESSION,
     hosts::{
-        ConfigEdit, ConfigFile, ConfigFormat, HookEvent, HookSpec, Host, InstallScope, Machine,
+        ConfigEdit, ConfigFormat, HookEvent, HookSpec, Host, HostConfigFile, InstallScope, Machine,
         command::{Shell, is_memdir, is_our_hook, is_our_server},
         config_edit, jsonc,
     },
@@ -140,7 +140,7 @@ pub(crate) struct Installation<'a> {
     pub(crate) scope: InstallScope,
     pub(crate) machine: &'a Machine,
     /// The files it should have.
-    pub(crate) files: &'a [ConfigFile],
+    pub(crate) files: &'a [HostConfigFile],
     /// Further paths of memdir, whatever their names.
     pub(crate) programs: &'a [String],
     /// Whether memory is on, so that server and hooks can be run.
@@ -170,7 +170,7 @@ fn in_project(project: Option<&Path>, command: &str) -> String {
 }
 
 /// Whether anything of memdir is in the files of a host, for a host without a receipt: tools, or hooks.
-pub(crate) fn is_present(file: &ConfigFile, programs: &[String], hooks: bool) -> bool {
+pub(crate) fn is_present(file: &HostConfigFile, programs: &[String], hooks: bool) -> bool {
     let Ok(text) = std::fs::read_to_string(&file.path) else { return false };
     file.edits.iter().any(|edit| match edit {
         ConfigEdit::Entry { path, .. } if !hooks => {
@@ -190,7 +190,7 @@ fn count_hooks(edit: &ConfigEdit, text: &str, programs: &[String]) -> usize {
 }
 
 /// Checks that a session starts with one memory section: the hook for it must be in one place. `files` are those of all scopes.
-pub(crate) fn check_sections(host: &Host, files: &[ConfigFile], programs: &[String]) -> Option<DoctorFinding> {
+pub(crate) fn check_sections(host: &Host, files: &[HostConfigFile], programs: &[String]) -> Option<DoctorFinding> {
     let mut places: Vec<String> = Vec::new();
     for file in files {
         let Ok(text) = std::fs::read_to_string(&file.path) else { continue };
@@ -215,7 +215,7 @@ pub(crate) fn check(installation: &Installation<'_>) -> Vec<DoctorFinding> {
     installation.files.iter().flat_map(|file| check_file(installation, file)).collect()
 }
 
-fn check_file(installation: &Installation<'_>, file: &ConfigFile) -> Vec<DoctorFinding> {
+fn check_file(installation: &Installation<'_>, file: &HostConfigFile) -> Vec<DoctorFinding> {
     let Installation { host, programs, .. } = installation;
     let path = file.path.display().to_string();
     let text = match std::fs::read_to_string(&file.path) {

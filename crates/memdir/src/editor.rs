@@ -19,15 +19,15 @@ pub(crate) const DRAFTS: &str = "edits";
 const MAX_NAME: usize = 120;
 
 /// A text in a file, for the editor.
-pub(crate) struct Draft {
+pub(crate) struct EditorFile {
     file: PathBuf,
     /// Whether the file is in memdir's own directory, so that it is removed once the text is saved.
     is_own: bool,
 }
 
-impl Draft {
-    /// Writes a text to a new file. Its name is made from `name`, whose extension tells the editor the format.
-    pub(crate) fn create(home: &Path, name: &str, text: &[u8]) -> Result<Draft, Failure> {
+impl EditorFile {
+    /// Writes a text to a new file. Its name is made from `name`, whose extension shows the editor the format.
+    pub(crate) fn create(home: &Path, name: &str, text: &[u8]) -> Result<EditorFile, Failure> {
         let dir = home.join(DRAFTS);
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -43,7 +43,7 @@ impl Draft {
             match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file) {
                 Ok(mut open) => {
                     open.write_all(text).map_err(failed(&file))?;
-                    return Ok(Draft { file, is_own: true });
+                    return Ok(EditorFile { file, is_own: true });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(&file)(error)),
@@ -53,11 +53,11 @@ impl Draft {
     }
 
     /// Continues with a file that exists.
-    pub(crate) fn resume(home: &Path, file: &Path) -> Result<Draft, Failure> {
+    pub(crate) fn resume(home: &Path, file: &Path) -> Result<EditorFile, Failure> {
         let failed = |source| Failure::File { doing: "read", path: file.to_owned(), source };
         let file = fs::canonicalize(file).map_err(failed)?;
         let is_own = fs::canonicalize(home.join(DRAFTS)).is_ok_and(|dir| file.parent() == Some(&dir));
-        Ok(Draft { file, is_own })
+        Ok(EditorFile { file, is_own })
     }
 
     /// Opens the file in the user's editor, waits for it, and passes the text to `save`. If that fails, the file is kept, unless it is

@@ -16,7 +16,7 @@ mod uses;
 
 pub(crate) use call::HookCall;
 pub(crate) use input::HookInput;
-pub(crate) use left_off::{RunningChat, chat_ending, left_off_text, project_relative};
+pub(crate) use left_off::{RunningConversation, chat_ending, left_off_text, project_relative};
 pub(crate) use output::render;
 pub(crate) use start::session_text;
 

@@ -25,7 +25,7 @@ mod vscode;
 mod windsurf;
 mod zed;
 
-pub(crate) use config_edit::{ConfigEdit, ConfigFile, ConfigFormat};
+pub(crate) use config_edit::{ConfigEdit, ConfigFormat, HostConfigFile};
 pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall, ToolDecision};
 pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OwnMemory};
 pub(crate) use machine::{InstallScope, Machine, Os};
@@ -75,7 +75,7 @@ pub(crate) struct Host {
     pub(crate) agent_variables: &'static [&'static str],
 
     /// The settings files of a scope and what goes into them; `None` if the host does not have this scope.
-    pub(crate) config: fn(&Machine, InstallScope) -> Option<Vec<ConfigFile>>,
+    pub(crate) config: fn(&Machine, InstallScope) -> Option<Vec<HostConfigFile>>,
     /// How a team server over HTTP is written; `None` if the settings cannot have one.
     pub(crate) remote: Option<RemoteEntry>,
     /// What the user does to connect to a team server, if the settings cannot have one.

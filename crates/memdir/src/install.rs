@@ -15,7 +15,7 @@ pub(crate) use plan::{diff, plan};
 pub(crate) use receipt::{InstallKey, Receipt, Receipts, lock};
 pub(crate) use remove::plan_removal;
 
-use crate::hosts::{ConfigEdit, ConfigFile, Host, InstallScope, Machine, MemoryChoice};
+use crate::hosts::{ConfigEdit, Host, HostConfigFile, InstallScope, Machine, MemoryChoice};
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -43,7 +43,7 @@ impl InstallRequest<'_> {
 }
 
 /// The files with the edits that revert what an earlier choice about the host's own memory has set, if there is a new choice.
-pub(crate) fn with_restored(receipts: &Receipts, request: &InstallRequest<'_>, files: &[ConfigFile]) -> Vec<ConfigFile> {
+pub(crate) fn with_restored(receipts: &Receipts, request: &InstallRequest<'_>, files: &[HostConfigFile]) -> Vec<HostConfigFile> {
     let keys: Vec<String> = files.iter().flat_map(|file| &file.edits).map(ConfigEdit::key).collect();
     let records = receipts.get(&request.key()).filter(|_| request.choice.is_some()).map_or(&[][..], |receipt| &receipt.files);
     let restored = records.iter().map(|record| {
@@ -54,13 +54,13 @@ pub(crate) fn with_restored(receipts: &Receipts, request: &InstallRequest<'_>, f
             }
             _ => None,
         };
-        ConfigFile { path: record.path.clone(), format: record.format, edits: record.edits.iter().filter_map(restore).collect() }
+        HostConfigFile { path: record.path.clone(), format: record.format, edits: record.edits.iter().filter_map(restore).collect() }
     });
     restored.filter(|file| !file.edits.is_empty()).chain(files.iter().cloned()).collect()
 }
 
 /// Applies the edits to the files. If one file cannot be written, those before it are restored.
-pub(crate) fn apply(request: &InstallRequest<'_>, files: &[ConfigFile]) -> Result<Vec<FileOutcome>, InstallError> {
+pub(crate) fn apply(request: &InstallRequest<'_>, files: &[HostConfigFile]) -> Result<Vec<FileOutcome>, InstallError> {
     let _lock = lock(request.home)?;
     let mut receipts = Receipts::load(request.home)?;
     let edits = plan(&with_restored(&receipts, request, files), &receipts.programs(request.machine))?;
@@ -79,7 +79,7 @@ pub(crate) fn apply(request: &InstallRequest<'_>, files: &[ConfigFile]) -> Resul
 
 /// Returns the machine an installation was made for and the files it should have: those of its receipt, or those of an installation
 /// made now. A program that no longer exists is replaced by this one.
-pub(crate) fn expected(receipts: &Receipts, request: &InstallRequest<'_>) -> (Machine, Vec<ConfigFile>) {
+pub(crate) fn expected(receipts: &Receipts, request: &InstallRequest<'_>) -> (Machine, Vec<HostConfigFile>) {
     let all = |machine: &Machine| (request.host.config)(machine, request.scope).unwrap_or_default();
     let Some(receipt) = receipts.get(&request.key()) else { return (request.machine.clone(), all(request.machine)) };
     let exe = if request.machine.can_start(&receipt.program) { &receipt.program } else { &request.machine.exe };
@@ -89,10 +89,11 @@ pub(crate) fn expected(receipts: &Receipts, request: &InstallRequest<'_>) -> (Ma
     let global_args = receipt.global_args.clone();
     let machine = Machine { exe: exe.clone(), global_args, with_hooks: has_hooks, ..request.machine.clone() };
     let is_expected = |edit: &ConfigEdit| if edit.is_hook() { has_hooks } else { has_server };
-    let files = all(&machine).into_iter().map(|file| ConfigFile { edits: file.edits.into_iter().filter(is_expected).collect(), ..file });
+    let files =
+        all(&machine).into_iter().map(|file| HostConfigFile { edits: file.edits.into_iter().filter(is_expected).collect(), ..file });
     let settings = receipt.files.iter().map(|record| {
         let edits = record.edits.iter().filter(|edit| matches!(edit, ConfigEdit::Setting { .. })).cloned().collect();
-        ConfigFile { path: record.path.clone(), format: record.format, edits }
+        HostConfigFile { path: record.path.clone(), format: record.format, edits }
     });
     let files = files.chain(settings).filter(|file| !file.edits.is_empty()).collect();
     (machine, files)

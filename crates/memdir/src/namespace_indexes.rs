@@ -36,8 +36,8 @@ pub(crate) fn record(cache: &Path, index: &Path, tenant: &str, namespace: &str) 
 
 /// Removes the indexes of a namespace. They are built again when they are needed.
 pub(crate) fn remove(cache: &Path, tenant: &str, namespace: &str) -> Result<(), Failure> {
-    let is_meant = |record: &IndexedNamespace| record.tenant == tenant && record.namespace == namespace;
-    records(cache)?.iter().filter(|(_, record)| is_meant(record)).try_for_each(|(name, _)| remove_index(cache, name))
+    let is_requested = |record: &IndexedNamespace| record.tenant == tenant && record.namespace == namespace;
+    records(cache)?.iter().filter(|(_, record)| is_requested(record)).try_for_each(|(name, _)| remove_index(cache, name))
 }
 
 /// Removes the indexes of namespaces that the database does not have any more. Returns their number.

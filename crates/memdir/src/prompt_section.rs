@@ -1,4 +1,4 @@
-//! What a server or a hook tells an agent that has memdir's tools: the memory section of a system prompt, and the server's instructions.
+//! The texts that a server or a hook gives an agent that has memdir's tools: the memory section of a system prompt, and the server's instructions.
 
 use crate::{config::Settings, loads};
 use memdir_core::{

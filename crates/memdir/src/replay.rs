@@ -3,7 +3,7 @@
 
 use crate::{
     exit::Failure,
-    rules::{self, Decisions, HOLD_AGAIN_SECS},
+    rules::{self, HOLD_AGAIN_SECS, RuleDecisions},
 };
 use jiff::Timestamp;
 use memdir_core::internal::base::sort::SharedSort as _;
@@ -155,7 +155,12 @@ impl ShownRules {
 
 impl<'a> Replay<'a> {
     /// Prepares a replay: reads the memories once.
-    pub(crate) fn new(memdir: &'a Memdir, decisions: &Decisions, checkout: &'a Path, cache: Option<&Path>) -> Result<Replay<'a>, Failure> {
+    pub(crate) fn new(
+        memdir: &'a Memdir,
+        decisions: &RuleDecisions,
+        checkout: &'a Path,
+        cache: Option<&Path>,
+    ) -> Result<Replay<'a>, Failure> {
         let table = memdir.recall_table(cache)?;
         let mut rules = BTreeMap::new();
         for rule in memdir.rules(cache)? {
@@ -178,11 +183,11 @@ impl<'a> Replay<'a> {
     pub(crate) fn add(&mut self, past: &PastConversation, observe: &mut dyn FnMut(ReplayEvent<'_>)) -> Result<(), Failure> {
         self.report.conversations += 1;
         let mut shown: Vec<String> = Vec::new();
-        let mut told = ShownRules::default();
+        let mut shown_rules = ShownRules::default();
         let mut calls = past.calls.iter().peekable();
         for (number, message) in (1..).zip(&past.messages) {
             while let Some(call) = calls.next_if(|call| call.turn < number) {
-                self.add_call(past, call, &mut shown, &mut told, observe);
+                self.add_call(past, call, &mut shown, &mut shown_rules, observe);
             }
             let request = Recall { message: Some(&message.text), shown: &shown, ..Recall::default() };
             let recalled = self.memdir.recall_from(&request, &self.table)?;
@@ -197,7 +202,7 @@ impl<'a> Replay<'a> {
             observe(ReplayEvent::Message { message, recalled: &recalled });
         }
         for call in calls {
-            self.add_call(past, call, &mut shown, &mut told, observe);
+            self.add_call(past, call, &mut shown, &mut shown_rules, observe);
         }
         Ok(())
     }
@@ -207,7 +212,7 @@ impl<'a> Replay<'a> {
         past: &PastConversation,
         call: &PastCall,
         shown: &mut Vec<String>,
-        told: &mut ShownRules,
+        shown_rules: &mut ShownRules,
         observe: &mut dyn FnMut(ReplayEvent<'_>),
     ) {
         self.report.calls += 1;
@@ -216,7 +221,7 @@ impl<'a> Replay<'a> {
             return;
         }
         for (_, rule) in fired.iter_mut().filter(|(_, rule)| rule.effect == Strength::Hold) {
-            if !told.may_hold(&rule.name, call.at) {
+            if !shown_rules.may_hold(&rule.name, call.at) {
                 rule.effect = Strength::Tell;
             }
         }
@@ -224,7 +229,7 @@ impl<'a> Replay<'a> {
         let action = format!("{:?}", (&call.tool, &call.command, &call.paths));
         for (path, rule) in &fired {
             *self.report.fired.entry(rule.effect.name()).or_default() += 1;
-            let is_new = told.actions.insert((rule.name.clone(), action.clone()));
+            let is_new = shown_rules.actions.insert((rule.name.clone(), action.clone()));
             if let Some(known) = self.rules.get(path) {
                 self.report.rule_tokens += if is_new { known.tokens } else { known.repeated_tokens };
             }

@@ -1,12 +1,12 @@
 //! Rules in hooks: what a rule that matches an action may do to it. Memories never decide that alone: the person's decisions are in
-//! [`Decisions`], and what a conversation was already held for is in [`Conversation`].
+//! [`RuleDecisions`], and what a conversation was already held for is in [`Conversation`].
 
 mod conversation;
 mod decisions;
 mod proposals;
 
 pub(crate) use conversation::{Conversation, FiredTripwire, HOLD_AGAIN_SECS, OpenConversation};
-pub(crate) use decisions::{Decision, Decisions};
+pub(crate) use decisions::{Decision, RuleDecisions};
 pub(crate) use proposals::propose_rule_changes;
 
 use memdir_core::Strength;

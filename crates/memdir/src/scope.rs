@@ -34,13 +34,13 @@ pub(crate) struct Scope {
     /// The switch that disables memory, if it is disabled.
     pub(crate) off: Option<OffSwitch>,
     /// The mounts.
-    pub(crate) mounts: Vec<Placed>,
+    pub(crate) mounts: Vec<ScopedMount>,
     /// Notes about the settings and the project.
     pub(crate) notes: Vec<String>,
 }
 
 /// A mount and the reason for it.
-pub(crate) struct Placed {
+pub(crate) struct ScopedMount {
     pub(crate) mount: Mount,
     pub(crate) why: String,
 }
@@ -97,8 +97,8 @@ impl Scope {
         self.mounts.iter().map(|placed| placed.mount.clone()).collect()
     }
 
-    /// The mounts that people are shown: an inbox is created by its first candidate, and says nothing before.
-    pub(crate) fn shown_mounts(&self) -> impl Iterator<Item = &Placed> {
+    /// The mounts that people are shown: an inbox is created by its first candidate, and is empty before.
+    pub(crate) fn shown_mounts(&self) -> impl Iterator<Item = &ScopedMount> {
         self.mounts.iter().filter(|placed| placed.mount.source != Source::Inbox || placed.mount.root.is_dir())
     }
 
@@ -122,7 +122,7 @@ impl Scope {
     }
 
     fn add(&mut self, mount: Mount, why: impl Into<String>) {
-        self.mounts.push(Placed { mount, why: why.into() });
+        self.mounts.push(ScopedMount { mount, why: why.into() });
     }
 
     fn has(&self, prefix: &str) -> bool {
@@ -235,7 +235,10 @@ impl Scope {
         let is_used = self.has(mounts::INBOX) || own.is_some_and(|folder| folder.symlink_metadata().is_ok());
         let (prefix, why) = match is_used {
             false => (mounts::INBOX, "candidates: memories proposed from what happened in conversations"),
-            true => (mounts::OTHER_INBOX, "candidates: memories proposed from what happened in conversations (not named inbox/, because a folder or mount already has that name)"),
+            true => (
+                mounts::OTHER_INBOX,
+                "candidates: memories proposed from what happened in conversations (not named inbox/, because a folder or mount already has that name)",
+            ),
         };
         if !self.has(prefix) {
             self.add(mounts::inbox_mount(settings, &self.id, prefix), why);
@@ -282,7 +285,7 @@ impl Scope {
             return Ok(());
         }
         let narrowed = narrow(&self.mounts_only(), &settings.only)?;
-        self.mounts = narrowed.into_iter().map(|mount| Placed { mount, why: "--only".into() }).collect();
+        self.mounts = narrowed.into_iter().map(|mount| ScopedMount { mount, why: "--only".into() }).collect();
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ mod team_callers;
 mod verified;
 
 use crate::{
-    args::{Global, Mcp},
+    args::{GlobalArgs, McpArgs},
     config::{self, Settings},
     exit::Failure,
     scope::Scope,
@@ -22,7 +22,7 @@ use std::{io::Write as _, sync::Arc};
 pub(crate) use team::{connect, database_failure, database_settings, run as run_team};
 
 /// Serves until the client disconnects or, over HTTP, until a signal.
-pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scope) -> Result<(), Failure> {
+pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, settings: &Settings, scope: &Scope) -> Result<(), Failure> {
     let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     check_dialects(args, global)?;
     let http = http_options(args, settings)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Mcp, global: &Global, settings: &Settings, scope: &Scop
     })
 }
 
-fn http_options(args: &Mcp, settings: &Settings) -> Result<Option<HttpOptions>, Failure> {
+fn http_options(args: &McpArgs, settings: &Settings) -> Result<Option<HttpOptions>, Failure> {
     let Some(address) = args.http else { return Ok(None) };
     let text = match &args.token_file {
         None => config::token_variable(),
@@ -99,7 +99,7 @@ fn request_log() -> RequestLog {
 }
 
 /// Rejects options that select memories of memdir's own tools if only dialects are served.
-fn check_dialects(args: &Mcp, global: &Global) -> Result<(), Failure> {
+fn check_dialects(args: &McpArgs, global: &GlobalArgs) -> Result<(), Failure> {
     let Some(dialect) = foreign_dialect(&args.dialect).filter(|_| args.dialect.iter().all(|name| name != groups::NATIVE)) else {
         return Ok(());
     };
@@ -114,7 +114,7 @@ fn check_dialects(args: &Mcp, global: &Global) -> Result<(), Failure> {
 }
 
 /// If there are callers with tokens, rejects options at start that apply to none of them.
-fn check_callers(args: &Mcp, global: &Global, settings: &Settings, has_owner_token: bool) -> Result<(), Failure> {
+fn check_callers(args: &McpArgs, global: &GlobalArgs, settings: &Settings, has_owner_token: bool) -> Result<(), Failure> {
     if settings.config.tokens.is_empty() && settings.config.oauth.is_none() {
         return Ok(());
     }

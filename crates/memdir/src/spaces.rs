@@ -32,25 +32,25 @@ use std::{
 pub(crate) use crate::mounts::chat_archive;
 
 /// An open space, and notes about how it was opened.
-pub(crate) struct Opened {
+pub(crate) struct SpaceWithNotes {
     pub(crate) memdir: Memdir,
     pub(crate) notes: Vec<String>,
 }
 
 /// Opens the space of a scope.
-pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<SpaceWithNotes, Failure> {
     open_with(settings, scope, &scope.mounts_only())
 }
 
 /// Opens the space of a scope for one command. If memdir's home does not exist, only a write creates its directories, so that
 /// reading leaves nothing behind.
-pub(crate) fn open_lazy(settings: &Settings, scope: &Scope) -> Result<Opened, Failure> {
+pub(crate) fn open_lazy(settings: &Settings, scope: &Scope) -> Result<SpaceWithNotes, Failure> {
     let home = &settings.home.value;
     let late = |mount: Mount| Mount { late: mount.late || (mount.root.starts_with(home) && !home.is_dir()), ..mount };
     open_with(settings, scope, &scope.mounts_only().into_iter().map(late).collect::<Vec<_>>())
 }
 
-fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Opened, Failure> {
+fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<SpaceWithNotes, Failure> {
     scope.must_be_on()?;
     if settings.dir.is_none() {
         project_records::note(&settings.home.value, &scope.project);
@@ -58,7 +58,7 @@ fn open_with(settings: &Settings, scope: &Scope, mounts: &[Mount]) -> Result<Ope
     let store = FileStore::open(mounts).map_err(|error| settings_error(settings, error))?;
     let notes = store.problems().into_iter().map(|trouble| trouble.what);
     let notes = scope.notes.iter().cloned().chain(notes).collect();
-    Ok(Opened { memdir: memdir_on(store, settings, &settings.actor.value)?, notes })
+    Ok(SpaceWithNotes { memdir: memdir_on(store, settings, &settings.actor.value)?, notes })
 }
 
 /// Opens these mounts for another actor.
@@ -201,7 +201,7 @@ pub(crate) fn open_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)
     if settings.config.chats.settings.on { open_archived_chats(settings) } else { Ok(None) }
 }
 
-/// Like [`open_chats`], but also while conversations are off: those that were kept stay until they are forgotten.
+/// Like [`open_chats`], but works even while conversations are off: those that were kept stay until they are forgotten.
 pub(crate) fn open_archived_chats(settings: &Settings) -> Result<Option<(Memdir, PathBuf)>, Failure> {
     let Some(mount) = kept_mount(settings) else { return Ok(None) };
     let store = FileStore::open(&[mount]).map_err(|error| settings_error(settings, error))?;

@@ -190,7 +190,7 @@ impl ChatArchive {
                 false => {
                     let calls = self.evidence(&file.chat)?.into_iter().filter(|call| call_has(call, is_wanted)).map(|call| call.at);
                     let times: Vec<Option<Timestamp>> = turns.iter().map(|turn| turn.at).chain(calls).collect();
-                    // Without a time only its line tells a turn: all such turns that were read so far stay away.
+                    // A turn without a time is identified only by its line: all such turns that were read so far stay away.
                     let undated = times.contains(&None).then(|| ForgetRule { lines: Some(file.chat.progress.cursor.lines), ..rule(None) });
                     times.into_iter().filter(Option::is_some).map(rule).chain(undated).collect()
                 }

@@ -76,7 +76,7 @@ pub(super) fn read(file: &mut impl Read) -> io::Result<Option<(ArchivedChat, u64
 /// Parses the header of a text. Also returns the offset of the text after the title.
 pub(super) fn parse(text: &str) -> Option<(ArchivedChat, u64)> {
     #[derive(Deserialize)]
-    struct Header {
+    struct ArchiveHeader {
         host: String,
         session: String,
         key: Option<String>,
@@ -95,7 +95,7 @@ pub(super) fn parse(text: &str) -> Option<(ArchivedChat, u64)> {
     let rest = text.strip_prefix("---\n")?;
     let end = rest.find("\n---\n")?;
     let options = serde_saphyr::options! { with_snippet: false };
-    let header: Header = serde_saphyr::from_str_with_options(&rest[..=end], options).ok()?;
+    let header: ArchiveHeader = serde_saphyr::from_str_with_options(&rest[..=end], options).ok()?;
     let chat = ArchivedChat {
         host: reader(&header.host)?,
         key: header.key.unwrap_or_else(|| header.session.clone()),

@@ -1,9 +1,11 @@
 //! The files of one archived conversation: the newest text is in the file with its name, together with the position up to which the
 //! transcript was read; earlier text is in parts that are written once. So appending replaces one file, atomically.
 
-use super::{ArchivedChat, ChatArchive, ChatSection, ReadProgress, SUPERSEDED, WriteMode, file_name, header, put, sections_with_text};
+use super::{
+    ArchiveWriteMode, ArchivedChat, ChatArchive, ChatSection, ReadProgress, SUPERSEDED, file_name, header, put, sections_with_text,
+};
 use crate::{
-    draft::{self, Draft},
+    draft::{self, TurnDraft},
     evidence::CallEvidence,
     source::Reader,
 };
@@ -83,13 +85,13 @@ impl ChatArchive {
 
     /// Writes a session: the archived text if the draft is appended to it, then the draft. Completes the header with the number of
     /// turns and parts.
-    pub(crate) fn write(&self, chat: &mut ArchivedChat, mode: WriteMode, draft: &mut Draft<'_>) -> Result<()> {
+    pub(crate) fn write(&self, chat: &mut ArchivedChat, mode: ArchiveWriteMode, draft: &mut TurnDraft<'_>) -> Result<()> {
         let failed = |source| Error::io("write", self.path(chat.host, &chat.key), source);
         let mut body = tempfile::spooled_tempfile_in(1 << 20, &self.dir);
         let written = draft.write(chat.progress.last.clone(), chat.progress.users, &mut body).map_err(failed)?;
         let (old, archived) = match mode {
-            WriteMode::Append => (self.body(chat.host, &chat.key).map_err(failed)?, self.calls(chat)),
-            WriteMode::Replace => (None, Some(Vec::new())),
+            ArchiveWriteMode::Append => (self.body(chat.host, &chat.key).map_err(failed)?, self.calls(chat)),
+            ArchiveWriteMode::Replace => (None, Some(Vec::new())),
         };
         // A chat whose earlier calls are not known gets them when it is read again from its beginning.
         chat.progress.calls = match archived {
@@ -126,7 +128,7 @@ impl ChatArchive {
 
     /// Copies the archived text of a session to another name if the draft that is about to replace it is shorter and lacks some of
     /// its lines.
-    pub(crate) fn preserve(&self, host: &Reader, key: &str, draft: &mut Draft<'_>) -> Result<()> {
+    pub(crate) fn preserve(&self, host: &Reader, key: &str, draft: &mut TurnDraft<'_>) -> Result<()> {
         if self.get(host, key)?.is_none_or(|chat| chat.turns <= draft.len()) {
             return Ok(());
         }
@@ -142,7 +144,7 @@ impl ChatArchive {
         self.write_sections(&ArchivedChat { key, ..chat }, &sections, &calls)
     }
 
-    /// Writes the text of a session behind the text of its last file. Parts that become full are written first, the file with the
+    /// Writes the text of a session after the text of its last file. Parts that become full are written first, the file with the
     /// read position last: after a crash in between, the next sync writes the same text again.
     fn write_parts(&self, chat: &mut ArchivedChat, old: Option<Body>, body: &mut (impl Read + Seek), starts: &[u64]) -> Result<()> {
         let (host, key) = (chat.host, chat.key.clone());
@@ -172,7 +174,7 @@ impl ChatArchive {
         })
     }
 
-    /// Opens the file with a session's end, positioned behind its header.
+    /// Opens the file with a session's end, positioned after its header.
     fn body(&self, host: &Reader, key: &str) -> io::Result<Option<Body>> {
         let mut file = File::open(self.path(host, key))?;
         let Some((_, at)) = header::read(&mut file)? else { return Ok(None) };
@@ -189,23 +191,23 @@ impl ChatArchive {
         remove_file(&self.path(host, key))
     }
 
-    /// Removes the parts after the part `behind`, the last one first.
-    fn remove_parts(&self, host: &Reader, key: &str, behind: u64) -> Result<()> {
-        let last = (behind + 1..).take_while(|&part| self.part_path(host, key, part).exists()).last().unwrap_or(behind);
-        for part in (behind + 1..=last).rev() {
+    /// Removes the parts after the part `last_kept`, the last one first.
+    fn remove_parts(&self, host: &Reader, key: &str, last_kept: u64) -> Result<()> {
+        let last = (last_kept + 1..).take_while(|&part| self.part_path(host, key, part).exists()).last().unwrap_or(last_kept);
+        for part in (last_kept + 1..=last).rev() {
             remove_file(&self.part_path(host, key, part))?;
         }
         Ok(())
     }
 }
 
-/// A file, positioned behind its header.
+/// A file, positioned after its header.
 struct Body {
     file: File,
     bytes: u64,
 }
 
-/// Returns where new text is split into parts: before each section that does not fit behind the previous ones. `old` is the size of
+/// Returns where new text is split into parts: before each section that does not fit after the previous ones. `old` is the size of
 /// the text before it, `bytes` the size of the new text, `starts` the offsets of its sections.
 fn cuts(old: u64, bytes: u64, starts: &[u64], max_bytes: u64) -> Vec<u64> {
     let (mut cuts, mut room) = (Vec::new(), max_bytes.saturating_sub(old));

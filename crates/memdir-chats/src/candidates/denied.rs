@@ -1,4 +1,4 @@
-//! *denied*: the person rejected or interrupted an action and said why, in the dialog or in the next message.
+//! *denied*: the person rejected or interrupted an action and gave a reason, in the dialog or in the next message.
 
 use super::{
     SeenChat, naming,
@@ -13,7 +13,7 @@ use crate::{
 use memdir_core::{Candidate, CandidateKind, Kind};
 use std::collections::HashMap;
 
-/// Returns the candidates of a conversation whose reason is one of the turns behind `after`.
+/// Returns the candidates of a conversation whose reason is one of the turns after `after`.
 pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let chat = read.chat;

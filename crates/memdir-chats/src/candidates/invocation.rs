@@ -55,7 +55,7 @@ pub(super) struct Invocation<'c> {
     pub(super) words: Vec<&'c str>,
     /// The words before the program: variables and runners.
     before: Vec<&'c str>,
-    /// The words behind the program.
+    /// The words after the program.
     args: Vec<&'c str>,
 }
 
@@ -96,7 +96,7 @@ impl<'c> Invocation<'c> {
         (!program.is_empty() && words.len() <= 40).then_some(Invocation { program, words, before, args })
     }
 
-    /// Returns the operands in order, the subcommand among them. A word behind an option is its value, unless it is an operand of the
+    /// Returns the operands in order, the subcommand among them. A word after an option is its value, unless it is an operand of the
     /// other invocation.
     fn operands<'i>(&'i self, other: &Invocation<'_>) -> Vec<&'i str> {
         let mut operands = Vec::new();

@@ -53,7 +53,7 @@ pub(super) struct LanguageWords {
     pub(super) habits: &'static [&'static str],
     /// Beginnings of rules: "always", "don't", "use".
     pub(super) imperatives: &'static [&'static str],
-    /// Negations that forbid at the beginning of a clause, with the endings of the verb behind them; none for any: ("no", ["s"]).
+    /// Negations that forbid at the beginning of a clause, with the endings of the verb after them; none for any: ("no", ["s"]).
     pub(super) forbids: &'static [(&'static str, &'static [&'static str])],
     /// Words that make a rule of a sentence: "must", "always", "only".
     pub(super) norms: &'static [&'static str],
@@ -72,7 +72,7 @@ pub(super) struct LanguageWords {
     pub(super) context: &'static [&'static str],
     /// What others say: "says", "according to".
     pub(super) saying: &'static [&'static str],
-    /// What takes a denial back: "by accident", "run it".
+    /// What retracts a denial: "by accident", "run it".
     pub(super) retractions: &'static [&'static str],
     /// Beginnings that put off, or change the subject: "later", "first", "by the way".
     pub(super) later: &'static [&'static str],
@@ -82,7 +82,7 @@ pub(super) struct LanguageWords {
     pub(super) maybe: &'static [&'static str],
     /// Beginnings that praise or thank.
     pub(super) praise: &'static [&'static str],
-    /// Beginnings of messages that let the work go on: "continue".
+    /// Beginnings of messages that only ask to continue the work: "continue".
     pub(super) go_ahead: &'static [&'static str],
     /// Words with which people ask for an edit to be undone.
     pub(super) undo: &'static [&'static str],

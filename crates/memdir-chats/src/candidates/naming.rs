@@ -15,14 +15,14 @@ const DESCRIPTION_CHARS: usize = 120;
 const NAME_WORDS: usize = 6;
 const NAME_CHARS: usize = 14;
 
-/// Words that say nothing in a name.
+/// Words without meaning in a name.
 const STOP: &[&str] = &[
     "the", "a", "an", "that", "this", "it", "is", "are", "to", "of", "in", "on", "and", "or", "please", "we", "you", "i", "be", "for",
     "with", "here", "der", "die", "das", "ein", "eine", "ist", "und", "el", "la", "los", "las", "un", "una", "que", "de", "le", "les",
     "des", "est", "il", "lo", "en",
 ];
 
-/// Returns a name in a folder: the first words that say something, in any script.
+/// Returns a name in a folder: the first words with a meaning, in any script.
 pub(super) fn name(folder: &str, text: &str, key: &str) -> String {
     let kept: Vec<&str> = text
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')

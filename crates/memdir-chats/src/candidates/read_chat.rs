@@ -47,8 +47,8 @@ impl<'c> ReadChat<'c> {
         self.turns.get(at).filter(|read| read.turn.number == number)
     }
 
-    /// Returns the messages behind the one with the number `after`, each with its place among all.
-    pub(super) fn behind(&self, after: u64) -> impl Iterator<Item = (usize, &ReadTurn<'c>)> {
+    /// Returns the messages after the one with the number `after`, each with its place among all.
+    pub(super) fn turns_after(&self, after: u64) -> impl Iterator<Item = (usize, &ReadTurn<'c>)> {
         self.turns.iter().enumerate().filter(move |(_, read)| read.turn.number > after)
     }
 }

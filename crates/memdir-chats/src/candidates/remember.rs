@@ -16,12 +16,12 @@ use memdir_core::{Candidate, CandidateKind};
 /// The requests of one message that count: more are pasted.
 const MAX_REQUESTS: usize = 5;
 
-/// Returns the candidates of a conversation whose request is one of the turns behind `after`.
+/// Returns the candidates of a conversation whose request is one of the turns after `after`.
 pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
     let mut found = Vec::new();
     let chat = read.chat;
     let last_saved = chat.calls.iter().filter(|call| saves_memory(call)).map(|call| call.turn).max();
-    for (at, message) in read.behind(after) {
+    for (at, message) in read.turns_after(after) {
         let (turn, all) = (message.turn, &message.sentences);
         // Something was saved in the turn of the request or after it.
         if last_saved >= Some(turn.number) {

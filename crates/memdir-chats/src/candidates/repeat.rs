@@ -5,7 +5,7 @@
 use super::{
     naming,
     read_chat::ReadChat,
-    rules::{is_rule, lets_go_on},
+    rules::{is_continuation, is_rule},
     sentence::Sentence,
     short_words,
     typed::{is_cjk, split_words},
@@ -69,11 +69,11 @@ impl Sentences {
         sentences
     }
 
-    /// Adds the sentences of the turns behind `after`. Returns the groups that have a new sentence of another conversation.
+    /// Adds the sentences of the turns after `after`. Returns the groups that have a new sentence of another conversation.
     pub(super) fn add(&mut self, read: &ReadChat<'_>, after: u64, embedder: Option<&dyn Embedder>) -> BTreeSet<u64> {
         let mut changed = BTreeSet::new();
         let chat = read.chat;
-        for (_, message) in read.behind(after).filter(|(_, message)| message.text.len() <= MESSAGE_BYTES) {
+        for (_, message) in read.turns_after(after).filter(|(_, message)| message.text.len() <= MESSAGE_BYTES) {
             for sentence in message.sentences.iter().filter(|sentence| may_be_rule(sentence)) {
                 let (text, wording) = (sentence.text, Wording::new(sentence));
                 let group =
@@ -212,7 +212,7 @@ impl Sentences {
     }
 }
 
-/// Returns the key of a group. It stays the same when conversations are added, also older ones, and when the first is deleted.
+/// Returns the key of a group. It stays the same when conversations are added, even older ones, and when the first is deleted.
 fn group_key(group: u64) -> String {
     naming::key("repeat", "", &group.to_string())
 }
@@ -240,12 +240,12 @@ fn mix(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Whether a sentence may be a rule: long enough to be recognized again, and said for every time.
+/// Whether a sentence may be a rule: long enough to be recognized again, and not about this moment only.
 fn may_be_rule(sentence: &Sentence<'_>) -> bool {
     let text = sentence.text;
     let min_letters = if text.chars().any(is_cjk) { 10 } else { 16 };
     let is_long = text.chars().filter(|c| c.is_alphanumeric()).count() >= min_letters;
-    is_long && is_rule(sentence) && !lets_go_on(sentence, std::slice::from_ref(sentence)) && has_words(text)
+    is_long && is_rule(sentence) && !is_continuation(sentence, std::slice::from_ref(sentence)) && has_words(text)
 }
 
 /// Whether a text has enough different words to be recognized again.

@@ -56,7 +56,7 @@ fn content<'t>(tail: &'t str, language: &'static Language, is_polite: bool) -> O
     if !pointed.contains(char::is_alphanumeric) {
         return (!is_polite).then_some("");
     }
-    // Behind "that" follows a statement: "remember, please, that …".
+    // After "that" follows a statement: "remember, please, that …".
     let soft: Vec<&str> = language.pointers.iter().filter(|word| !language.that.contains(word)).copied().collect();
     let mut behind = tail.trim_start_matches([' ', ',']);
     while let Some(next) = strip_any(behind, &soft, language) {

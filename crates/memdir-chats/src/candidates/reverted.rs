@@ -1,4 +1,4 @@
-//! *reverted*: an edit that was undone after the person said something: by `git checkout` or `git restore` of its path, or by an edit
+//! *reverted*: an edit that was undone after the person asked for it: by `git checkout` or `git restore` of its path, or by an edit
 //! that restores the old text.
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
 use crate::evidence::{CallEvidence, CallOutcome};
 use memdir_core::{Candidate, CandidateKind, Kind, internal::recall::when};
 
-/// Returns the candidates of a conversation whose reason is one of the turns behind `after`.
+/// Returns the candidates of a conversation whose reason is one of the turns after `after`.
 pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
     let mut found: Vec<(u64, Candidate)> = Vec::new();
     let chat = read.chat;
@@ -30,7 +30,7 @@ pub(super) fn find(read: &ReadChat<'_>, after: u64) -> Vec<Candidate> {
                 let paths = restored_paths(command);
                 earlier().filter(|edit| edit.paths.iter().any(|path| paths.iter().any(|arg| is_same_path(path, arg)))).take(4).collect()
             }
-            None => earlier().filter(|edit| takes_back(undo, edit)).take(1).collect(),
+            None => earlier().filter(|edit| is_reversal_of(undo, edit)).take(1).collect(),
         };
         let Some(edit) = restored.first() else { continue };
         if is_asked(message) {
@@ -64,7 +64,7 @@ fn is_done_edit(call: &CallEvidence) -> bool {
 }
 
 /// Whether an edit writes what another one replaced, in the same file.
-fn takes_back(undo: &CallEvidence, edit: &CallEvidence) -> bool {
+fn is_reversal_of(undo: &CallEvidence, edit: &CallEvidence) -> bool {
     let (Some(undo_edit), Some(edited)) = (undo.edit, edit.edit) else { return false };
     let is_back = undo_edit.after != 0 && undo_edit.after == edited.before && (undo_edit.before == edited.after || undo_edit.before == 0);
     is_back && undo_edit.after != edited.after && undo.paths == edit.paths
@@ -73,7 +73,7 @@ fn takes_back(undo: &CallEvidence, edit: &CallEvidence) -> bool {
 /// What is undone, in the words of the person: they are not about this moment only, as they are elsewhere.
 const UNDONE: [&str; 3] = ["this change", "this edit", "this one"];
 
-/// Whether the person asked for it in words and said why: more than one clause, and nothing about this moment only.
+/// Whether the person asked for it and gave a reason: more than one clause, and nothing about this moment only.
 fn is_asked(message: &ReadTurn<'_>) -> bool {
     let text = message.text;
     let replaced = UNDONE.iter().find(|undone| text.contains(*undone)).map(|undone| text.replace(undone, "it"));

@@ -9,9 +9,9 @@ use super::{
 
 /// Sentences of a message in which a reason is looked for: what follows is the next task.
 const REASON_SENTENCES: usize = 4;
-/// Words of a message that lets the work go on, whatever they are.
+/// Words of a message that only asks to continue the work.
 const GO_AHEAD_WORDS: usize = 6;
-/// Words of a wish that names nothing and so is for the whole conversation: "remember nothing, please".
+/// Words of a request that names nothing and so applies to the whole conversation: "remember nothing, please".
 const BARE_REQUEST_WORDS: usize = 4;
 
 /// Whether a sentence says how things are done every time.
@@ -90,13 +90,13 @@ fn says_why(sentence: &Sentence<'_>) -> bool {
     is_protected || has_contrast || sentence.has(PhraseKind::Norms)
 }
 
-/// Whether a message only lets the work go on, or thanks.
+/// Whether a message only asks to continue the work, or thanks.
 pub(super) fn is_go_ahead(message: &str, all: &[Sentence<'_>]) -> bool {
-    lets_go_on(&Sentence::new(message), all)
+    is_continuation(&Sentence::new(message), all)
 }
 
-/// Whether a text, of which `all` are the sentences, only lets the work go on.
-pub(super) fn lets_go_on(whole: &Sentence<'_>, all: &[Sentence<'_>]) -> bool {
+/// Whether a text, of which `all` are the sentences, only asks to continue the work.
+pub(super) fn is_continuation(whole: &Sentence<'_>, all: &[Sentence<'_>]) -> bool {
     let begins = whole.language.may_begin(whole.text).contains(PhraseKind::GoAhead)
         && strip_any(whole.text.trim(), whole.language.go_ahead, whole.language).is_some();
     begins && (whole.iter_words().count() <= GO_AHEAD_WORDS || !all.iter().any(says_why))

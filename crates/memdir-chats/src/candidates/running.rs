@@ -98,13 +98,13 @@ fn session_key(host: &Reader, transcript: &Path) -> String {
 struct RunningChat {
     chat: SeenChat,
     /// The messages of turns and calls, in order, for rewinds and replacements.
-    messages: Vec<(Option<String>, Place)>,
+    messages: Vec<(Option<String>, Contribution)>,
     by_id: HashMap<u64, usize>,
 }
 
 /// What a message contributed.
 #[derive(Clone, Copy)]
-enum Place {
+enum Contribution {
     Turn,
     Call,
 }
@@ -123,7 +123,7 @@ impl RunningChat {
             ChatEvent::Turn(turn) if turn.speaker == Speaker::User => {
                 let number = self.chat.turns.last().map_or(0, |last| last.number) + 1;
                 self.chat.turns.push(TypedTurn { number, at: turn.at, text: redact(&turn.text).into_owned(), cite: None });
-                self.messages.push((turn.message.map(Cow::into_owned), Place::Turn));
+                self.messages.push((turn.message.map(Cow::into_owned), Contribution::Turn));
                 if self.chat.turns.len() > 2 * MAX_TURNS {
                     self.chat.turns.drain(..MAX_TURNS);
                 }
@@ -134,7 +134,7 @@ impl RunningChat {
                 if self.chat.calls.len() < 4 * MAX_CALLS {
                     self.by_id.insert(evidence.id, self.chat.calls.len());
                     self.chat.calls.push(evidence);
-                    self.messages.push((call.message.map(Cow::into_owned), Place::Call));
+                    self.messages.push((call.message.map(Cow::into_owned), Contribution::Call));
                 }
             }
             ChatEvent::CallEnd(end) => {
@@ -152,7 +152,7 @@ impl RunningChat {
 
     /// Removes turns and calls from the end.
     fn rewind(&mut self, rewind: Rewind<'_>) {
-        let is_turn = |place: &Place| matches!(place, Place::Turn);
+        let is_turn = |place: &Contribution| matches!(place, Contribution::Turn);
         let target = match rewind {
             Rewind::To(id) => self.messages.iter().position(|(message, _)| message.as_deref() == Some(id)).unwrap_or(0),
             Rewind::UserTurns(0) => self.messages.len(),
@@ -163,8 +163,8 @@ impl RunningChat {
         };
         for (_, place) in self.messages.drain(target..).rev() {
             match place {
-                Place::Turn => drop(self.chat.turns.pop()),
-                Place::Call => drop(self.chat.calls.pop()),
+                Contribution::Turn => drop(self.chat.turns.pop()),
+                Contribution::Call => drop(self.chat.calls.pop()),
             }
         }
     }
@@ -178,11 +178,11 @@ impl RunningChat {
         for (id, place) in std::mem::take(&mut self.messages) {
             let is_kept = id.as_deref() != Some(message);
             match place {
-                Place::Turn => {
+                Contribution::Turn => {
                     turns.extend(self.chat.turns.get(turn).filter(|_| is_kept).cloned());
                     turn += 1;
                 }
-                Place::Call => {
+                Contribution::Call => {
                     calls.extend(self.chat.calls.get(call).filter(|_| is_kept).cloned());
                     call += 1;
                 }

@@ -34,7 +34,7 @@ struct PhrasesFound {
     anywhere: KindSet,
     /// At its beginning.
     first: KindSet,
-    /// At the beginning of a clause, behind the words that introduce it.
+    /// At the beginning of a clause, after the words that introduce it.
     in_clauses: KindSet,
     /// Whether it begins as rules do, and whether a clause does.
     begins_as_rule: bool,
@@ -114,11 +114,11 @@ impl PhrasesFound {
         while let Some(at) = next.filter(|at| *at < form.len()) {
             let rest = &form[at..];
             next = next_start(form, at, language);
-            let (mut kinds, mut behind_opener) = (KindSet::default(), None);
+            let (mut kinds, mut after_opener) = (KindSet::default(), None);
             language.each_phrase_at(rest, |kind, phrase| {
                 kinds.insert(kind);
-                if kind == PhraseKind::Openers && behind_opener.is_none() {
-                    behind_opener = clause_behind(&rest[phrase.len()..], language).map(|behind| form.len() - behind.len());
+                if kind == PhraseKind::Openers && after_opener.is_none() {
+                    after_opener = clause_after(&rest[phrase.len()..], language).map(|after| form.len() - after.len());
                 }
             });
             found.anywhere.extend(kinds);
@@ -128,8 +128,8 @@ impl PhrasesFound {
             }
             found.begins_as_rule |= at == rule_begin && is_rule();
             if at == clause {
-                match behind_opener {
-                    Some(behind) => clause = behind,
+                match after_opener {
+                    Some(after) => clause = after,
                     None => {
                         found.in_clauses.extend(kinds);
                         found.has_rule_clause |= is_rule();
@@ -148,20 +148,20 @@ impl PhrasesFound {
 fn next_start(form: &str, at: usize, language: &Language) -> Option<usize> {
     let rest = &form[at..];
     let end = if language.is_unspaced { rest.chars().next().map_or(0, char::len_utf8) } else { rest.find(' ')? };
-    let behind = &rest[end..];
-    Some(at + end + (behind.len() - behind.trim_start_matches(' ').len()))
+    let after = &rest[end..];
+    Some(at + end + (after.len() - after.trim_start_matches(' ').len()))
 }
 
-/// Returns the clause behind the word that introduces it, if it goes on.
-fn clause_behind<'f>(behind: &'f str, language: &Language) -> Option<&'f str> {
-    let next = behind.strip_prefix(' ').or((language.is_unspaced && !behind.is_empty()).then_some(behind))?;
+/// Returns the clause after the word that introduces it, if it goes on.
+fn clause_after<'f>(after: &'f str, language: &Language) -> Option<&'f str> {
+    let next = after.strip_prefix(' ').or((language.is_unspaced && !after.is_empty()).then_some(after))?;
     (!next.trim_start().is_empty() && !next.starts_with(", ")).then_some(next)
 }
 
 /// Whether a clause begins with a negation that forbids, and a verb.
 fn forbids(clause: &str, language: &Language) -> bool {
     language.forbids.iter().any(|(word, endings)| {
-        let verb = clause.strip_prefix(word).and_then(|behind| behind.strip_prefix(' ')).and_then(|behind| behind.split(' ').next());
+        let verb = clause.strip_prefix(word).and_then(|after| after.strip_prefix(' ')).and_then(|after| after.split(' ').next());
         let is_verb = |verb: &str| !verb.is_empty() && verb != ",";
         verb.is_some_and(|verb| is_verb(verb) && (endings.is_empty() || endings.iter().any(|ending| verb.ends_with(ending))))
     })
@@ -214,9 +214,9 @@ fn without_openers<'t>(sentence: &'t str, language: &Language) -> &'t str {
     let mut rest = trimmed(sentence);
     loop {
         let opener = language.may_begin(rest).contains(PhraseKind::Openers).then(|| strip_any(rest, language.openers, language)).flatten();
-        let behind = opener.or_else(|| address(rest, language)).map(trimmed);
-        match behind {
-            Some(behind) if !behind.is_empty() => rest = behind,
+        let after = opener.or_else(|| address(rest, language)).map(trimmed);
+        match after {
+            Some(after) if !after.is_empty() => rest = after,
             _ => return rest,
         }
     }
@@ -225,14 +225,14 @@ fn without_openers<'t>(sentence: &'t str, language: &Language) -> &'t str {
 /// Returns what follows "Hey Claude," or "Claude,".
 fn address<'t>(text: &'t str, language: &Language) -> Option<&'t str> {
     let named = |text: &'t str| {
-        let behind = strip_any(text, AGENTS, language)?;
-        behind.starts_with([',', ':', '，', '、', '!', ' ', ';']).then_some(behind)
+        let after = strip_any(text, AGENTS, language)?;
+        after.starts_with([',', ':', '，', '、', '!', ' ', ';']).then_some(after)
     };
     let greeted = language.may_begin(text).contains(PhraseKind::Greetings).then(|| strip_any(text, language.greetings, language)).flatten();
     match greeted {
-        Some(behind) if behind.starts_with([' ', ',', '，', '、', '!']) => Some(named(behind.trim_start()).unwrap_or(behind)),
+        Some(after) if after.starts_with([' ', ',', '，', '、', '!']) => Some(named(after.trim_start()).unwrap_or(after)),
         Some(_) => None,
-        None => named(text).filter(|behind| !behind.starts_with(' ')),
+        None => named(text).filter(|after| !after.starts_with(' ')),
     }
 }
 
@@ -259,9 +259,9 @@ fn form(text: &str, language: &Language) -> String {
         let next = rest.clone().next();
         let is_inside = is_word(before) && is_word(next);
         before = Some(c);
-        if let Some((close, behind)) = quote_end(c, rest.as_str(), is_inside) {
+        if let Some((close, after)) = quote_end(c, rest.as_str(), is_inside) {
             push_space(&mut form);
-            (before, rest) = (Some(close), behind.chars());
+            (before, rest) = (Some(close), after.chars());
         } else if is_inside && matches!(c, '\'' | '’' | '-' | '_' | '/' | '.' | '@' | '+' | '#') {
             push_folded(c, &mut form);
         } else if matches!(c, '，' | '、' | '：' | '；' | '—' | '–' | '(' | ')') || (matches!(c, ',' | ';' | ':') && !is_inside) {
@@ -289,8 +289,8 @@ fn quote_end(open: char, rest: &str, is_inside: bool) -> Option<(char, &str)> {
         return None;
     }
     let (at, _) = rest.char_indices().take(QUOTE_CHARS).find(|(_, c)| *c == close)?;
-    let behind = &rest[at + close.len_utf8()..];
+    let after = &rest[at + close.len_utf8()..];
     // An apostrophe does not end a quote if a letter follows it.
-    let is_apostrophe = close == '\'' && behind.starts_with(char::is_alphanumeric);
-    (!is_apostrophe).then_some((close, behind))
+    let is_apostrophe = close == '\'' && after.starts_with(char::is_alphanumeric);
+    (!is_apostrophe).then_some((close, after))
 }

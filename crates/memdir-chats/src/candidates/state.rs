@@ -1,5 +1,5 @@
 //! What the search for candidates remembers: how far each conversation was read, and what can become evidence together with a later
-//! conversation. Derived: it may be deleted at any time, and then everything is read once more.
+//! conversation. Derived: it may be deleted at any time, and then all conversations are read again.
 
 use super::{repeat::SentenceSeen, scar::ScarSeen};
 use crate::{

@@ -25,7 +25,7 @@ pub(super) fn sentences(message: &str) -> Vec<&str> {
     found
 }
 
-/// Splits a line behind the marks that end sentences.
+/// Splits a line into sentences, after the marks that end them.
 fn split<'t>(line: &'t str, found: &mut Vec<&'t str>) {
     let mut start = 0;
     let mut chars = line.char_indices().peekable();

@@ -34,7 +34,7 @@ impl Wording {
         let all = split_words(&sentence.rest.replace("do not", "don't").replace("Do not", "don't"));
         let kept: Vec<String> = all.into_iter().filter(|word| !language.light.contains(&word.as_str())).take(MAX_WORDS).collect();
         let turns = |word: &String| is_negation(word, language) || is_contrast(word, language);
-        // At the end, "instead" says nothing about the words around it.
+        // At the end, "instead" does not qualify the words around it.
         let before_end = kept.len() - usize::from(kept.last().is_some_and(|last| is_contrast(last, language)));
         let last_turn = kept[..before_end].iter().rposition(turns);
         let spaced = kept.iter().enumerate().filter(|(_, word)| !word.contains(is_cjk) && !turns(word));

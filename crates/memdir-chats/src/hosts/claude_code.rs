@@ -2,7 +2,7 @@
 //! directory comes from the records. Sub-agents' files, progress records and injected text are skipped.
 
 use crate::{
-    content::{Content, MessagePart, Part, ResultPart, assistant_parts, emit_parts, user_parts},
+    content::{Content, ContentPart, MessagePart, ResultPart, assistant_parts, emit_parts, user_parts},
     injected,
     json::{Flag, FromJson, Obj, Str, Time, loose},
     jsonl::{self, LineOutcome},
@@ -74,13 +74,13 @@ pub(super) fn read(
     user_text: UserText,
 ) -> Result<ReadOutcome> {
     let from = jsonl::begin(session, from, sink)?;
-    let mut parser = Parser {
+    let mut parser = ClaudeParser {
         before: from.newest,
         resumed: from.at > 0,
         newest: from.newest,
         seen: from.latest.iter().copied().collect(),
         latest: from.latest.clone(),
-        ..Parser::new(user_text)
+        ..ClaudeParser::new(user_text)
     };
     let mut outcome = jsonl::each(session, &from, sink, is_wanted, &mut |raw, line, sink| parser.line(raw, line, sink))?;
     (outcome.cursor.newest, outcome.cursor.latest) = (parser.newest, parser.latest);
@@ -134,7 +134,7 @@ fn skip_space(line: &[u8], at: usize) -> usize {
     line.get(at..).and_then(|rest| rest.iter().position(|byte| !byte.is_ascii_whitespace())).map_or(line.len(), |skip| at + skip)
 }
 
-/// Returns the raw content of the string literal that starts at `at`, and the offset behind it.
+/// Returns the raw content of the string literal that starts at `at`, and the offset after it.
 fn string_at(line: &[u8], at: usize) -> Option<(&[u8], usize)> {
     if line.get(at) != Some(&b'"') {
         return None;
@@ -152,7 +152,7 @@ fn string_at(line: &[u8], at: usize) -> Option<(&[u8], usize)> {
 /// The fields of a record that are read.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record<'a> {
+struct ClaudeRecord<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Str<'a>,
     #[serde(borrow, default)]
@@ -227,7 +227,7 @@ struct Origin<'a> {
 }
 
 #[derive(Default, Deserialize)]
-struct Message<'a> {
+struct ClaudeMessage<'a> {
     #[serde(borrow, default)]
     id: Str<'a>,
     #[serde(borrow, default)]
@@ -242,7 +242,7 @@ enum MessageField<'a> {
     #[default]
     Absent,
     Malformed,
-    Object(Message<'a>),
+    Object(ClaudeMessage<'a>),
 }
 
 impl<'de: 'a, 'a> FromJson<'de> for MessageField<'a> {
@@ -250,7 +250,7 @@ impl<'de: 'a, 'a> FromJson<'de> for MessageField<'a> {
         MessageField::Malformed
     }
     fn object<A: serde::de::MapAccess<'de>>(object: A) -> Result<Self, A::Error> {
-        Message::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(MessageField::Object)
+        ClaudeMessage::deserialize(serde::de::value::MapAccessDeserializer::new(object)).map(MessageField::Object)
     }
 }
 loose!(MessageField<'a>);
@@ -259,7 +259,7 @@ loose!(MessageField<'a>);
 pub(super) type UserText = fn(Cow<'_, str>) -> Cow<'_, str>;
 
 /// Parses the lines of a transcript, and carries the state between them.
-struct Parser {
+struct ClaudeParser {
     user_text: UserText,
     /// The latest time among the turns of earlier calls.
     before: Option<Timestamp>,
@@ -275,9 +275,9 @@ struct Parser {
     malformed: Vec<(u64, &'static str)>,
 }
 
-impl Parser {
+impl ClaudeParser {
     fn new(user_text: UserText) -> Self {
-        Parser {
+        ClaudeParser {
             user_text,
             before: None,
             resumed: false,
@@ -292,7 +292,7 @@ impl Parser {
     }
 
     fn line(&mut self, raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let record: Record<'_> = match serde_json::from_slice(raw) {
+        let record: ClaudeRecord<'_> = match serde_json::from_slice(raw) {
             Ok(record) => record,
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };
@@ -316,7 +316,7 @@ impl Parser {
         }
     }
 
-    fn message(&mut self, record: Record<'_>, speaker: Speaker, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
+    fn message(&mut self, record: ClaudeRecord<'_>, speaker: Speaker, line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
         self.info(&record, sink)?;
         if record.is_injected() {
             return Ok(LineOutcome::Next);
@@ -350,7 +350,7 @@ impl Parser {
         Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
     }
 
-    fn info(&mut self, record: &Record<'_>, sink: &mut EventSink<'_>) -> Result<()> {
+    fn info(&mut self, record: &ClaudeRecord<'_>, sink: &mut EventSink<'_>) -> Result<()> {
         let (cwd, branch) = (record.cwd.as_str(), record.git_branch.as_str());
         let is_scripted = record.is_scripted() && !std::mem::replace(&mut self.is_scripted, true);
         if !is_scripted && (cwd.is_empty() || cwd == self.cwd) && (branch.is_empty() || branch == self.branch) {
@@ -374,13 +374,13 @@ impl Parser {
 
     /// Whether the record may have been emitted in an earlier call: a copy keeps its time. The records with the latest time are
     /// known by their ids.
-    fn may_be_repeated(&self, record: &Record<'_>) -> bool {
+    fn may_be_repeated(&self, record: &ClaudeRecord<'_>) -> bool {
         let is_old = record.timestamp.0.is_none_or(|at| self.before.is_some_and(|before| at < before));
         self.resumed && record.uuid.non_empty().is_some() && is_old
     }
 
     /// Whether the record is read for the first time; remembers it.
-    fn is_new(&mut self, record: &Record<'_>) -> bool {
+    fn is_new(&mut self, record: &ClaudeRecord<'_>) -> bool {
         let id = record.uuid.non_empty().map(hash);
         if id.is_some_and(|id| !self.seen.insert(id)) {
             return false;
@@ -396,7 +396,7 @@ impl Parser {
     }
 
     fn restart(&mut self) -> LineOutcome {
-        *self = Parser::new(self.user_text);
+        *self = ClaudeParser::new(self.user_text);
         LineOutcome::Restart
     }
 }
@@ -417,7 +417,7 @@ fn title(rank: TitleRank, title: Str<'_>, sink: &mut EventSink<'_>) -> Result<Li
 
 /// A record and its turns.
 struct RecordTurns<'a> {
-    record: Record<'a>,
+    record: ClaudeRecord<'a>,
     message: Option<String>,
     parts: Vec<MessagePart<'a>>,
     /// The results of earlier calls.
@@ -426,7 +426,7 @@ struct RecordTurns<'a> {
     is_interruption: bool,
 }
 
-impl<'a> Record<'a> {
+impl<'a> ClaudeRecord<'a> {
     /// Whether a program, not a person, wrote this record.
     fn is_injected(&self) -> bool {
         self.is_meta.0
@@ -467,15 +467,15 @@ impl<'a> Record<'a> {
         let (mut results, mut is_interruption) = (Vec::new(), false);
         let mut content = content;
         content.parts.retain_mut(|part| match part {
-            Part::Result(result) => {
+            ContentPart::Result(result) => {
                 results.push(std::mem::take(&mut **result));
                 false
             }
-            Part::Text(text) => {
+            ContentPart::Text(text) => {
                 is_interruption |= speaker == Speaker::User && text.starts_with("[Request interrupted by user");
                 true
             }
-            Part::Bare(_) | Part::Call(_) => true,
+            ContentPart::Bare(_) | ContentPart::Call(_) => true,
         });
         let parts = if speaker == Speaker::User { user_parts(content, user_text) } else { assistant_parts(content) };
         Ok(RecordTurns { record: self, message, parts, results, is_interruption })

@@ -4,7 +4,7 @@
 use crate::{
     content::{Call, CallPart, Content, MessagePart, assistant_parts, emit_parts, user_parts},
     injected,
-    json::{Args, Count, FromJson, Obj, Str, Time, loose},
+    json::{CallArguments, Count, FromJson, Obj, Str, Time, loose},
     jsonl::{self, LineOutcome},
     results::{Excerpt, codex_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
@@ -94,7 +94,7 @@ fn compression_twin(path: &Path) -> PathBuf {
 /// Reads the names that users gave to threads; the last entry of a thread counts.
 fn thread_names(index: &Path) -> HashMap<String, String> {
     #[derive(Deserialize)]
-    struct Entry {
+    struct IndexLine {
         id: String,
         thread_name: String,
     }
@@ -102,7 +102,7 @@ fn thread_names(index: &Path) -> HashMap<String, String> {
     BufReader::new(file)
         .lines()
         .map_while(Result::ok)
-        .filter_map(|line| serde_json::from_slice::<Entry>(line.as_bytes()).ok())
+        .filter_map(|line| serde_json::from_slice::<IndexLine>(line.as_bytes()).ok())
         .filter(|entry| !entry.thread_name.trim().is_empty())
         .map(|entry| (entry.id, entry.thread_name))
         .collect()
@@ -110,7 +110,7 @@ fn thread_names(index: &Path) -> HashMap<String, String> {
 
 fn read(session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
     let from = jsonl::begin(session, from, sink)?;
-    let mut parser = Parser { has_meta: from.at > 0, ..Parser::default() };
+    let mut parser = CodexParser { has_meta: from.at > 0, ..CodexParser::default() };
     jsonl::each(session, &from, sink, is_wanted, &mut |raw, line, sink| parser.line(raw, line, sink))
 }
 
@@ -130,7 +130,7 @@ fn is_wanted(line: &[u8]) -> bool {
 
 /// A line: an envelope with a payload, or the payload itself in the oldest files.
 #[derive(Default, Deserialize)]
-struct Record<'a> {
+struct CodexRecord<'a> {
     #[serde(default)]
     timestamp: Time,
     #[serde(borrow, default, rename = "type")]
@@ -146,7 +146,7 @@ struct Record<'a> {
     #[serde(borrow, default)]
     call_id: Str<'a>,
     #[serde(default)]
-    arguments: Args,
+    arguments: CallArguments,
     #[serde(default)]
     output: Excerpt,
     #[serde(borrow, default)]
@@ -174,9 +174,9 @@ struct Payload<'a> {
     #[serde(default)]
     output: Excerpt,
     #[serde(default)]
-    arguments: Args,
+    arguments: CallArguments,
     #[serde(default)]
-    input: Args,
+    input: CallArguments,
     #[serde(default)]
     action: Obj<Action>,
     #[serde(default)]
@@ -192,7 +192,7 @@ struct Payload<'a> {
     #[serde(borrow, default)]
     parent_thread_id: Str<'a>,
     #[serde(default)]
-    source: Source,
+    source: SessionSource,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -210,45 +210,45 @@ struct Base<'a> {
 #[derive(Debug, Clone, Default, Deserialize)]
 struct Action {
     #[serde(default)]
-    command: Args,
+    command: CallArguments,
     #[serde(default)]
-    query: Args,
+    query: CallArguments,
 }
 
 /// What started a session: a name, or an object with the key `subagent` if it was a sub-agent.
 #[derive(Default)]
-struct Source {
+struct SessionSource {
     is_subagent: bool,
     /// Whether it was a program: `codex exec`, or a client of its server.
     is_script: bool,
 }
 
-impl<'de> FromJson<'de> for Source {
+impl<'de> FromJson<'de> for SessionSource {
     fn text(text: Cow<'de, str>) -> Self {
-        Source { is_subagent: false, is_script: matches!(&*text, "exec" | "mcp") }
+        SessionSource { is_subagent: false, is_script: matches!(&*text, "exec" | "mcp") }
     }
     fn object<A: serde::de::MapAccess<'de>>(mut object: A) -> Result<Self, A::Error> {
         let mut is_subagent = false;
         while let Some((key, _)) = object.next_entry::<Str<'de>, serde::de::IgnoredAny>()? {
             is_subagent |= key.as_str() == "subagent";
         }
-        Ok(Source { is_subagent, is_script: false })
+        Ok(SessionSource { is_subagent, is_script: false })
     }
 }
-loose!(Source);
+loose!(SessionSource);
 
 /// Parses the lines of a rollout, and carries the state between them.
 #[derive(Default)]
-struct Parser {
+struct CodexParser {
     /// Whether the session's own metadata was read; any further metadata was copied from the thread it was forked from.
     has_meta: bool,
     is_subagent: bool,
     has_directory: bool,
 }
 
-impl Parser {
+impl CodexParser {
     fn line(&mut self, raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let record: Record<'_> = match serde_json::from_slice(raw) {
+        let record: CodexRecord<'_> = match serde_json::from_slice(raw) {
             Ok(record) => record,
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };
@@ -274,7 +274,7 @@ impl Parser {
             ("event_msg", Some(payload)) if payload.kind.as_str() == "turn_aborted" => self.emit(ChatEvent::Interrupted, sink),
             ("response_item", Some(payload)) => self.item(payload, at, line, sink),
             ("message" | "function_call" | "function_call_output", None) => {
-                let Record { kind, name, call_id, arguments, output, role, content, .. } = record;
+                let CodexRecord { kind, name, call_id, arguments, output, role, content, .. } = record;
                 self.item(Payload { kind, name, call_id, arguments, output, role, content, ..Payload::default() }, at, line, sink)
             }
             _ => Ok(LineOutcome::Next),
@@ -325,7 +325,7 @@ impl Parser {
 /// Returns the turns of an item.
 fn parts(item: Payload<'_>) -> Vec<MessagePart<'_>> {
     let id = item.call_id;
-    let call = |name: &str, args: Args| vec![MessagePart::call(CallPart::new(name, id.as_str(), args))];
+    let call = |name: &str, args: CallArguments| vec![MessagePart::call(CallPart::new(name, id.as_str(), args))];
     match item.kind.as_str() {
         "message" | "" => match item.role.as_str() {
             "user" => user_parts(item.content, injected::codex_user_text),

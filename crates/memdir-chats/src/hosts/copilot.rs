@@ -4,7 +4,7 @@
 use crate::{
     content::{Call, MessagePart, emit_parts},
     injected,
-    json::{Flag, List, Obj, Str, Time},
+    json::{Flag, Obj, ObjectList, Str, Time},
     jsonl::{self, LineOutcome},
     results::{Excerpt, copilot_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
@@ -104,7 +104,7 @@ struct Data<'a> {
     #[serde(borrow, default)]
     message_id: Str<'a>,
     #[serde(borrow, default)]
-    tool_requests: List<Call<'a>>,
+    tool_requests: ObjectList<Call<'a>>,
     /// The call by which the assistant started the sub-agent that speaks.
     #[serde(borrow, default)]
     parent_tool_call_id: Str<'a>,

@@ -5,10 +5,10 @@
 //! the conversation: that is in the records of single messages. Without any of these, all messages at once are the conversation.
 
 use crate::{
-    content::{CallPart, Content, MessagePart, Part, assistant_parts, emit_parts},
+    content::{CallPart, Content, ContentPart, MessagePart, assistant_parts, emit_parts},
     evidence::CallEnd,
     injected,
-    json::{Args, FromJson, List, Obj, Str, Time, loose, repair},
+    json::{CallArguments, FromJson, Obj, ObjectList, Str, Time, loose, repair},
     jsonl::{self, LineOutcome},
     project::folder_below,
     results::{Excerpt, gemini_end},
@@ -90,7 +90,7 @@ impl ChatSource for GeminiSource {
         if session.path.extension().is_some_and(|extension| extension == "json") {
             return read_object(session, sink);
         }
-        let mut parser = Parser::default();
+        let mut parser = GeminiParser::default();
         jsonl::each_to_the_end(session, sink, |_| true, &mut |raw, line, sink| parser.line(raw, line, sink))
     }
 }
@@ -120,7 +120,7 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
     let file = fs::File::open(&session.path).map_err(|source| Error::io("read", &session.path, source))?;
     let mut outcome =
         ReadOutcome { cursor: TranscriptCursor { at: session.stamp.size.max(1), ..TranscriptCursor::default() }, ..ReadOutcome::default() };
-    let mut whole = |bytes: &[u8]| serde_json::from_slice(bytes).map(|meta| Parser::default().whole(meta, sink));
+    let mut whole = |bytes: &[u8]| serde_json::from_slice(bytes).map(|meta| GeminiParser::default().whole(meta, sink));
     let record = ShortStrings::new(file).read_record().map_err(serde_json::Error::io);
     let read = record.and_then(|bytes| whole(&bytes).or_else(|error| whole(&repair(&bytes).unwrap_or_default()).map_err(|_| error)));
     match read {
@@ -133,7 +133,7 @@ fn read_object(session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOu
 /// Any line: a message, metadata of the session, a change of it, or a rewind.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record<'a> {
+struct GeminiRecord<'a> {
     #[serde(borrow, default, rename = "$rewindTo")]
     rewind_to: Str<'a>,
     #[serde(borrow, default, rename = "$set")]
@@ -149,7 +149,7 @@ struct Record<'a> {
     #[serde(borrow, default)]
     display_content: Content<'a>,
     #[serde(borrow, default)]
-    tool_calls: List<EndedCall<'a>>,
+    tool_calls: ObjectList<EndedCall<'a>>,
     #[serde(borrow, default)]
     session_id: Str<'a>,
     #[serde(default)]
@@ -177,12 +177,12 @@ struct Meta<'a> {
     #[serde(borrow, default)]
     kind: Str<'a>,
     #[serde(borrow, default)]
-    messages: List<Message<'a>>,
+    messages: ObjectList<GeminiMessage<'a>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Message<'a> {
+struct GeminiMessage<'a> {
     #[serde(borrow, default)]
     id: Str<'a>,
     #[serde(default)]
@@ -194,7 +194,7 @@ struct Message<'a> {
     #[serde(borrow, default)]
     display_content: Content<'a>,
     #[serde(borrow, default)]
-    tool_calls: List<EndedCall<'a>>,
+    tool_calls: ObjectList<EndedCall<'a>>,
 }
 
 /// A tool call with its result.
@@ -205,11 +205,11 @@ struct EndedCall<'a> {
     #[serde(borrow, default)]
     name: Str<'a>,
     #[serde(default)]
-    args: Args,
+    args: CallArguments,
     #[serde(borrow, default)]
     status: Str<'a>,
     #[serde(default)]
-    result: List<FunctionResult>,
+    result: ObjectList<FunctionResult>,
 }
 
 /// One part of a result.
@@ -248,7 +248,7 @@ loose!(First<'a>);
 
 /// Parses the lines of a session, and carries the state between them.
 #[derive(Default)]
-struct Parser {
+struct GeminiParser {
     /// The ids of the messages so far, and whether each has a turn.
     seen: HashMap<String, bool>,
     is_subagent: bool,
@@ -258,9 +258,9 @@ struct Parser {
     has_single: bool,
 }
 
-impl Parser {
+impl GeminiParser {
     fn line(&mut self, raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-        let record: Record<'_> = match serde_json::from_slice(raw) {
+        let record: GeminiRecord<'_> = match serde_json::from_slice(raw) {
             Ok(record) => record,
             Err(error) => return Ok(LineOutcome::Bad(error)),
         };
@@ -270,9 +270,9 @@ impl Parser {
                 sink(ChatEvent::Rewind(Rewind::To(id)))?;
             }
         } else if record.id.non_empty().is_some() {
-            let Record { id, timestamp, kind, content, display_content, tool_calls, .. } = record;
+            let GeminiRecord { id, timestamp, kind, content, display_content, tool_calls, .. } = record;
             self.has_single = true;
-            self.message(Message { id, timestamp, kind, content, display_content, tool_calls }, line, sink)?;
+            self.message(GeminiMessage { id, timestamp, kind, content, display_content, tool_calls }, line, sink)?;
         } else if let Some(mut meta) = record.set.0 {
             if self.has_single {
                 meta.messages.0.clear();
@@ -285,7 +285,7 @@ impl Parser {
             }
             self.whole(meta, sink)?;
         } else if record.session_id.non_empty().is_some() {
-            let Record { session_id, start_time, summary, directories, session_kind: kind, .. } = record;
+            let GeminiRecord { session_id, start_time, summary, directories, session_kind: kind, .. } = record;
             self.info(Meta { session_id, start_time, summary, directories, kind, ..Meta::default() }, sink)?;
         }
         // A session cannot be resumed in the middle, so reading never stops before its end.
@@ -312,7 +312,7 @@ impl Parser {
         Ok(())
     }
 
-    fn message(&mut self, message: Message<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<()> {
+    fn message(&mut self, message: GeminiMessage<'_>, line: u64, sink: &mut EventSink<'_>) -> Result<()> {
         if self.is_subagent {
             return Ok(());
         }
@@ -330,7 +330,7 @@ impl Parser {
 }
 
 /// Returns the turns of a message.
-fn parts(message: Message<'_>) -> Vec<MessagePart<'_>> {
+fn parts(message: GeminiMessage<'_>) -> Vec<MessagePart<'_>> {
     match message.kind.as_str() {
         "user" => {
             // The displayed text is what was typed; the content may have files inserted.
@@ -351,7 +351,8 @@ fn parts(message: Message<'_>) -> Vec<MessagePart<'_>> {
 
 /// Turns the bare strings of a content list into text: Gemini CLI writes text that way.
 fn with_bare_text(content: Content<'_>) -> Content<'_> {
-    let parts = content.parts.into_iter().map(|part| if let Part::Bare(text) = part { Part::Text(text) } else { part }).collect();
+    let parts =
+        content.parts.into_iter().map(|part| if let ContentPart::Bare(text) = part { ContentPart::Text(text) } else { part }).collect();
     Content { parts }
 }
 

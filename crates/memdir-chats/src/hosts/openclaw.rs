@@ -9,7 +9,7 @@ use crate::{
     results::{Excerpt, openclaw_end},
     short_strings::ShortStrings,
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
-    sqlite::{self, Database, OpenDatabase, through_sql},
+    sqlite::{self, OpenDatabase, ReadOnlyDatabase, through_sql},
     transcript::{ChatEvent, EventSink, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor},
     walk,
 };
@@ -88,7 +88,7 @@ impl ChatSource for OpenclawSource {
 /// An entry of `sessions.json`.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry<'a> {
+struct OpenClawSession<'a> {
     #[serde(borrow, default)]
     session_id: Str<'a>,
     #[serde(borrow, default)]
@@ -104,8 +104,8 @@ fn is_subagent(key: &str) -> bool {
 /// Lists the sessions in the older format: `<id>.jsonl`, and `<id>.jsonl.reset.<time>` for a session before its reset.
 fn list_files(dir: &Path, list: &mut SessionList) {
     let index = walk::read(&dir.join("sessions.json")).unwrap_or_default();
-    let entries: HashMap<String, Obj<Entry<'_>>> = serde_json::from_slice(&index).unwrap_or_default();
-    let by_id: HashMap<&str, (&str, &Entry<'_>)> = entries
+    let entries: HashMap<String, Obj<OpenClawSession<'_>>> = serde_json::from_slice(&index).unwrap_or_default();
+    let by_id: HashMap<&str, (&str, &OpenClawSession<'_>)> = entries
         .iter()
         .filter_map(|(key, entry)| entry.0.as_ref().map(|entry| (entry.session_id.as_str(), (key.as_str(), entry))))
         .collect();
@@ -131,7 +131,7 @@ fn list_files(dir: &Path, list: &mut SessionList) {
 }
 
 /// Lists the sessions of the database. Other tables were renamed between versions; that of the events was not.
-fn list_rows(database: &Database, path: &Path, list: &mut SessionList) -> Result<()> {
+fn list_rows(database: &ReadOnlyDatabase, path: &Path, list: &mut SessionList) -> Result<()> {
     let keys = session_keys(database)?;
     let rows = database.rows(
         "SELECT session_id, COUNT(*), COALESCE(MAX(created_at), 0), COALESCE(MAX(seq), 0) FROM transcript_events GROUP BY session_id ORDER BY session_id",
@@ -158,7 +158,7 @@ fn list_rows(database: &Database, path: &Path, list: &mut SessionList) -> Result
 }
 
 /// Reads the session keys and titles, by session id.
-fn session_keys(database: &Database) -> Result<HashMap<String, (String, Option<String>)>> {
+fn session_keys(database: &ReadOnlyDatabase) -> Result<HashMap<String, (String, Option<String>)>> {
     let query = if database.has_table("session_windows")? {
         "SELECT w.session_id, w.session_key, COALESCE(n.label, n.display_name, w.display_name)
          FROM session_windows w LEFT JOIN session_nodes n ON n.session_key = w.session_key"
@@ -173,7 +173,7 @@ fn session_keys(database: &Database) -> Result<HashMap<String, (String, Option<S
 }
 
 /// Reads the events of a session from the database. The cursor counts them.
-fn read_rows(database: &Database, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
+fn read_rows(database: &ReadOnlyDatabase, session: &SessionFile, from: &TranscriptCursor, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
     let compressed = if database.has_column("transcript_events", "event_zstd")? { "event_zstd" } else { "NULL" };
     let query = format!(
         "SELECT seq, {}, {}, {} OR {} FROM transcript_events WHERE session_id = ?1 ORDER BY seq",
@@ -231,7 +231,7 @@ fn decompress(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 
 /// An entry of a transcript, in either format.
 #[derive(Default, Deserialize)]
-struct Record<'a> {
+struct OpenClawRecord<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Str<'a>,
     #[serde(borrow, default)]
@@ -243,11 +243,11 @@ struct Record<'a> {
     #[serde(borrow, default, rename = "parentSession")]
     parent_session: Str<'a>,
     #[serde(borrow, default)]
-    message: Obj<Message<'a>>,
+    message: Obj<OpenClawMessage<'a>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct Message<'a> {
+struct OpenClawMessage<'a> {
     #[serde(borrow, default)]
     role: Str<'a>,
     #[serde(default)]
@@ -262,7 +262,7 @@ struct Message<'a> {
 
 /// Emits the events of one entry.
 fn entry(raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome> {
-    let record: Record<'_> = match serde_json::from_slice(raw) {
+    let record: OpenClawRecord<'_> = match serde_json::from_slice(raw) {
         Ok(record) => record,
         Err(error) => return Ok(LineOutcome::Bad(error)),
     };
@@ -289,7 +289,7 @@ fn entry(raw: &[u8], line: u64, sink: &mut EventSink<'_>) -> Result<LineOutcome>
     Ok(if flow == Flow::Stop { LineOutcome::Stop } else { LineOutcome::Next })
 }
 
-fn parts(message: Message<'_>) -> Vec<MessagePart<'_>> {
+fn parts(message: OpenClawMessage<'_>) -> Vec<MessagePart<'_>> {
     match message.role.as_str() {
         "user" => user_parts(message.content, injected::openclaw_user_text),
         "assistant" => assistant_parts(message.content),

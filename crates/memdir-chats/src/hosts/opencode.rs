@@ -6,10 +6,10 @@ mod files;
 use crate::{
     content::{CallPart, MessagePart, emit_parts},
     injected,
-    json::{Args, Count, Flag, List, Obj, Str, Time, repair},
+    json::{CallArguments, Count, Flag, Obj, ObjectList, Str, Time, repair},
     results::{Excerpt, opencode_end},
     source::{ChatSource, Reader, SessionFile, SessionList, argv},
-    sqlite::{self, Database, OpenDatabase, through_sql},
+    sqlite::{self, OpenDatabase, ReadOnlyDatabase, through_sql},
     transcript::{ChatEvent, EventSink, ReadOutcome, Rewind, SessionInfo, TitleRank, TranscriptCursor, Turn},
     walk,
 };
@@ -97,7 +97,7 @@ impl ChatSource for OpencodeSource {
     }
 }
 
-fn list_rows(database: &Database, path: &Path, list: &mut SessionList) -> Result<()> {
+fn list_rows(database: &ReadOnlyDatabase, path: &Path, list: &mut SessionList) -> Result<()> {
     if !database.has_table("session")? {
         return Ok(());
     }
@@ -152,7 +152,7 @@ fn given_title(title: Option<&str>) -> Option<(TitleRank, String)> {
 }
 
 /// Whether the agent may not ask anything: `opencode run` denies it, because no person would answer.
-fn denies_questions(database: &Database, session: &SessionFile) -> Result<bool> {
+fn denies_questions(database: &ReadOnlyDatabase, session: &SessionFile) -> Result<bool> {
     #[derive(Deserialize)]
     struct Permission<'a> {
         #[serde(borrow, default)]
@@ -173,7 +173,7 @@ fn denies_questions(database: &Database, session: &SessionFile) -> Result<bool> 
 }
 
 /// Reads a session from the table that has its messages.
-fn read_rows(database: &Database, session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
+fn read_rows(database: &ReadOnlyDatabase, session: &SessionFile, sink: &mut EventSink<'_>) -> Result<ReadOutcome> {
     let started = Timestamp::from_millisecond(session.stamp.ctime_ns).ok();
     let is_scripted = denies_questions(database, session)?;
     sink(ChatEvent::Info(SessionInfo { started, is_scripted, ..SessionInfo::default() }))?;
@@ -223,7 +223,7 @@ fn read_rows(database: &Database, session: &SessionFile, sink: &mut EventSink<'_
 }
 
 /// Returns the message to which the session was reverted, if it was.
-fn reverted_from(database: &Database, session: &SessionFile) -> Result<Option<String>> {
+fn reverted_from(database: &ReadOnlyDatabase, session: &SessionFile) -> Result<Option<String>> {
     #[derive(Default, Deserialize)]
     struct Revert<'a> {
         #[serde(borrow, default, rename = "messageID")]
@@ -252,7 +252,7 @@ struct Emitter {
 
 /// The metadata of a message.
 #[derive(Default, Deserialize)]
-struct Message<'a> {
+struct OpenCodeMessage<'a> {
     #[serde(borrow, default)]
     role: Str<'a>,
     #[serde(default)]
@@ -261,7 +261,7 @@ struct Message<'a> {
 
 /// A part of a message.
 #[derive(Clone, Debug, Default, Deserialize)]
-struct Piece<'a> {
+struct OpenCodePart<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Str<'a>,
     #[serde(borrow, default)]
@@ -278,16 +278,16 @@ struct Piece<'a> {
     #[serde(borrow, default)]
     id: Str<'a>,
     #[serde(borrow, default)]
-    state: Obj<State<'a>>,
+    state: Obj<CallState<'a>>,
 }
 
 /// The state of a call: its arguments, and how it ended.
 #[derive(Clone, Debug, Default, Deserialize)]
-struct State<'a> {
+struct CallState<'a> {
     #[serde(borrow, default)]
     status: Str<'a>,
     #[serde(default)]
-    input: Args,
+    input: CallArguments,
     #[serde(default)]
     output: Excerpt,
     #[serde(default)]
@@ -305,19 +305,19 @@ struct CallMetadata {
 
 /// A message of the newer table.
 #[derive(Default, Deserialize)]
-struct Row<'a> {
+struct NewerMessage<'a> {
     #[serde(borrow, default)]
     text: Str<'a>,
     #[serde(borrow, default)]
     command: Str<'a>,
     #[serde(borrow, default)]
-    content: List<Piece<'a>>,
+    content: ObjectList<OpenCodePart<'a>>,
     #[serde(default)]
-    time: Obj<Times>,
+    time: Obj<MessageTimes>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct Times {
+struct MessageTimes {
     #[serde(default)]
     created: Time,
 }
@@ -359,7 +359,14 @@ impl Emitter {
         Ok(())
     }
 
-    fn emit_piece(&self, id: &str, at: Option<Timestamp>, message: Message<'_>, piece: Piece<'_>, sink: &mut EventSink<'_>) -> Result<()> {
+    fn emit_piece(
+        &self,
+        id: &str,
+        at: Option<Timestamp>,
+        message: OpenCodeMessage<'_>,
+        piece: OpenCodePart<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<()> {
         match message.role.as_str() {
             _ if piece.kind.as_str() == "compaction" => sink(ChatEvent::Compacted(at)).map(drop),
             "user" => self.emit_turn(Speaker::User, piece, id, at, sink),
@@ -375,13 +382,13 @@ impl Emitter {
         if self.is_reverted(id) {
             return Ok(());
         }
-        let repaired = if serde_json::from_slice::<Row<'_>>(data).is_err() { repair(data) } else { None };
-        let Ok(row) = serde_json::from_slice::<Row<'_>>(repaired.as_deref().unwrap_or(data)) else {
+        let repaired = if serde_json::from_slice::<NewerMessage<'_>>(data).is_err() { repair(data) } else { None };
+        let Ok(row) = serde_json::from_slice::<NewerMessage<'_>>(repaired.as_deref().unwrap_or(data)) else {
             self.problems.push(Problem::at(self.records, "this message is not valid JSON"));
             return Ok(());
         };
         let at = row.time.0.and_then(|time| time.created.0);
-        let text = |text| Piece { kind: Str(Some("text".into())), text, ..Piece::default() };
+        let text = |text| OpenCodePart { kind: Str(Some("text".into())), text, ..OpenCodePart::default() };
         match kind {
             "user" => self.emit_turn(Speaker::User, text(row.text), id, at, sink),
             "shell" => {
@@ -393,7 +400,14 @@ impl Emitter {
         }
     }
 
-    fn emit_turn(&self, speaker: Speaker, piece: Piece<'_>, id: &str, at: Option<Timestamp>, sink: &mut EventSink<'_>) -> Result<()> {
+    fn emit_turn(
+        &self,
+        speaker: Speaker,
+        piece: OpenCodePart<'_>,
+        id: &str,
+        at: Option<Timestamp>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<()> {
         if piece.kind.as_str() == "tool" && speaker == Speaker::Assistant {
             return self.emit_call(piece, id, at, sink);
         }
@@ -411,8 +425,8 @@ impl Emitter {
     }
 
     /// Emits a call and its end, which are one record.
-    fn emit_call(&self, piece: Piece<'_>, message: &str, at: Option<Timestamp>, sink: &mut EventSink<'_>) -> Result<()> {
-        let State { status, input, output, error, metadata } = piece.state.0.unwrap_or_default();
+    fn emit_call(&self, piece: OpenCodePart<'_>, message: &str, at: Option<Timestamp>, sink: &mut EventSink<'_>) -> Result<()> {
+        let CallState { status, input, output, error, metadata } = piece.state.0.unwrap_or_default();
         let id = piece.call_id.non_empty().or(piece.id.non_empty()).unwrap_or_default();
         let exit = metadata.0.and_then(|metadata| i64::try_from(metadata.exit.0?).ok());
         let part = MessagePart::call(CallPart::new(piece.tool.as_str(), id, input));

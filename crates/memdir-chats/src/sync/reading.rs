@@ -2,8 +2,8 @@
 
 use super::{Run, Syncer};
 use crate::{
-    archive::{ArchivedChat, ReadProgress, WriteMode, forget::ForgetRule},
-    draft::Draft,
+    archive::{ArchiveWriteMode, ArchivedChat, ReadProgress, forget::ForgetRule},
+    draft::TurnDraft,
     json::one_line,
     source::{ChatSource, SessionFile},
     transcript::{ChatEvent, Flow, ReadOutcome, SessionInfo, TitleRank, TranscriptCursor, Turn},
@@ -13,15 +13,15 @@ use memdir_core::{Error, Result, Speaker, internal::base::limits};
 use std::borrow::Cow;
 
 /// A session that is being read.
-pub(super) struct Reading<'a> {
+pub(super) struct SessionReading<'a> {
     syncer: &'a Syncer,
     until: Option<Timestamp>,
     rules: Vec<ForgetRule>,
     session: &'a SessionFile,
     name: String,
     pub(super) chat: ArchivedChat,
-    mode: WriteMode,
-    draft: Draft<'a>,
+    mode: ArchiveWriteMode,
+    draft: TurnDraft<'a>,
     /// Whether a rewind reaches further back than the turns read so far.
     must_start_over: bool,
     /// Whether the user rewound the session.
@@ -38,16 +38,16 @@ pub(super) struct Reading<'a> {
     pub(super) has_turns: bool,
 }
 
-impl<'a> Reading<'a> {
-    pub(super) fn begin(run: &Run<'a>, session: &'a SessionFile) -> Result<Reading<'a>> {
+impl<'a> SessionReading<'a> {
+    pub(super) fn begin(run: &Run<'a>, session: &'a SessionFile) -> Result<SessionReading<'a>> {
         let syncer = run.syncer;
         let old = syncer.archive.get(session.host, &session.key)?;
         // Without a cursor it is unknown how much of the transcript is archived, so it is read again; so are the tool calls of a
         // conversation that was archived without them.
         let is_known = |chat: &ArchivedChat| chat.progress.cursor.at > 0 && (chat.progress.calls.is_some() || !run.may_upgrade(session));
-        let mode = if old.as_ref().is_some_and(is_known) { WriteMode::Append } else { WriteMode::Replace };
-        let chat = old.filter(|_| mode == WriteMode::Append).unwrap_or_else(|| empty(session));
-        let mut reading = Reading {
+        let mode = if old.as_ref().is_some_and(is_known) { ArchiveWriteMode::Append } else { ArchiveWriteMode::Replace };
+        let chat = old.filter(|_| mode == ArchiveWriteMode::Append).unwrap_or_else(|| empty(session));
+        let mut reading = SessionReading {
             syncer,
             until: run.limits.until,
             rules: run.rules.clone(),
@@ -55,7 +55,7 @@ impl<'a> Reading<'a> {
             name: session.name(),
             chat,
             mode,
-            draft: Draft::new(syncer.archive.dir(), &*syncer.redact),
+            draft: TurnDraft::new(syncer.archive.dir(), &*syncer.redact),
             must_start_over: false,
             rewound: false,
             off: false,
@@ -95,7 +95,7 @@ impl<'a> Reading<'a> {
 
     fn start_over(&mut self) {
         self.draft.clear();
-        self.mode = WriteMode::Replace;
+        self.mode = ArchiveWriteMode::Replace;
         self.chat = empty(self.session);
         self.apply_listing();
     }
@@ -118,7 +118,7 @@ impl<'a> Reading<'a> {
             ChatEvent::Interrupted => self.draft.interrupt_calls(),
             ChatEvent::Rewind(rewind) => {
                 self.rewound = true;
-                self.must_start_over |= !self.draft.rewind(rewind) && self.mode == WriteMode::Append;
+                self.must_start_over |= !self.draft.rewind(rewind) && self.mode == ArchiveWriteMode::Append;
             }
             ChatEvent::Turn(turn) => {
                 self.has_turns = true;
@@ -182,11 +182,11 @@ impl<'a> Reading<'a> {
     pub(super) fn finish(&mut self, outcome: &ReadOutcome) -> Result<()> {
         let archive = &self.syncer.archive;
         let path = archive.path(self.chat.host, &self.chat.key);
-        let nothing_new = self.mode == WriteMode::Append && self.chat.progress.cursor == outcome.cursor;
+        let nothing_new = self.mode == ArchiveWriteMode::Append && self.chat.progress.cursor == outcome.cursor;
         // A transcript that lost all its turns (a full disk, an interrupted deletion) removes nothing from the archive.
-        let nothing_left = self.mode == WriteMode::Replace && self.draft.is_empty();
+        let nothing_left = self.mode == ArchiveWriteMode::Replace && self.draft.is_empty();
         // Neither does one that was read only in part: a later sync reads the rest.
-        let incomplete = self.mode == WriteMode::Replace && outcome.stopped && path.exists();
+        let incomplete = self.mode == ArchiveWriteMode::Replace && outcome.stopped && path.exists();
         if self.off || nothing_new || nothing_left || incomplete {
             return Ok(());
         }
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
         let turns = self.chat.turns;
         self.chat.progress.cursor = outcome.cursor.clone();
         let rewrites = self.session.host.rewrites;
-        if self.mode == WriteMode::Replace && !self.rewound && !rewrites(&self.session.path) {
+        if self.mode == ArchiveWriteMode::Replace && !self.rewound && !rewrites(&self.session.path) {
             archive.preserve(self.session.host, &self.session.key, &mut self.draft)?;
         }
         archive.write(&mut self.chat, self.mode, &mut self.draft)?;

@@ -229,7 +229,7 @@ fn an_unchanged_session_is_not_read_again_and_a_lost_state_changes_nothing() {
 }
 
 #[test]
-fn what_the_host_deletes_stays_archived() {
+fn conversations_that_the_host_deletes_stay_archived() {
     let home = Home::new(&[(S1, &conversation())]);
     home.sync(&on());
     let before = home.archived(CLAUDE_CODE, "s1");
@@ -591,8 +591,8 @@ fn transcript(pieces: &[Piece]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// A transcript that is outcome at any points of its growth, including torn lines and characters, is archived as if it had
-    /// been outcome once.
+    /// A transcript that is read at any points of its growth, including torn lines and characters, is archived as if it had
+    /// been read once.
     #[test]
     fn growing_in_any_steps_gives_the_same_text_as_all_at_once(pieces in pieces(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6)) {
         let text = transcript(&pieces);

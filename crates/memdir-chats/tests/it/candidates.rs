@@ -233,7 +233,7 @@ fn the_last_message_counts_once_its_agent_has_stopped() {
     assert_eq!(words(&found), ["Remember that prices are in cents"]);
     found.save().unwrap();
     assert_eq!(home.find_stopped(Some("claude-code/s1")).read, 0, "nothing has changed");
-    // What the transcript gets later belongs to the same message: it is saved, so the request is granted.
+    // What is added to the transcript later belongs to the same message: the request was carried out.
     let save = r#"{"type":"tool_use","id":"t1","name":"mcp__memdir__memory_write","input":{"path":"notes/x","content":"y"}}"#;
     home.files.put(SESSION, (first.clone() + &assistant(4, save) + &result(5, "t1", "created", false) + &assistant(6, TEXT)).as_bytes());
     home.sync();
@@ -357,7 +357,7 @@ fn nothing_is_found_in_a_conversation_that_is_not_to_be_remembered() {
     let found = home.find();
     assert_eq!(found.candidates.len(), 1, "{:?}", found.candidates);
     found.save().unwrap();
-    // The wish comes later, and then another conversation has the same rule.
+    // The request is made later, and then another conversation has the same rule.
     let wish = first + &user(5, "Please remember nothing of this conversation, it is private.") + &assistant(6, TEXT);
     home.files.put(SESSION, wish.as_bytes());
     home.sync();
@@ -374,15 +374,15 @@ fn nothing_is_found_in_a_conversation_that_is_not_to_be_remembered() {
 #[test]
 fn the_newest_wording_is_proposed_and_a_revoked_rule_is_not() {
     // The names of the conversations are in the other order than their times.
-    let said = |day: u64, text: &str| [user(1, text), assistant(2, TEXT)].concat().replace("2026-01-15", &format!("2026-01-{day}"));
+    let chat = |day: u64, text: &str| [user(1, text), assistant(2, TEXT)].concat().replace("2026-01-15", &format!("2026-01-{day}"));
     let home = Home::new(&[
-        (SESSION, &said(20, "Please always use pnpm instead of npm in this repository!")),
-        (SECOND, &said(10, "Use pnpm instead of npm in this repository.")),
+        (SESSION, &chat(20, "Please always use pnpm instead of npm in this repository!")),
+        (SECOND, &chat(10, "Use pnpm instead of npm in this repository.")),
     ]);
     home.sync();
     let words = |found: FoundCandidates| found.candidates.into_iter().map(|found| found.words).collect::<Vec<_>>();
     assert_eq!(words(home.find()), ["Please always use pnpm instead of npm in this repository!"]);
-    home.files.put(".claude/projects/-home-ada-shop/s3.jsonl", said(25, "Use npm instead of pnpm in this repository.").as_bytes());
+    home.files.put(".claude/projects/-home-ada-shop/s3.jsonl", chat(25, "Use npm instead of pnpm in this repository.").as_bytes());
     home.sync();
     assert_eq!(words(home.find()), [""; 0]);
 }
@@ -489,13 +489,13 @@ impl Embedder for Angles {
 
 /// The words of one are among those of the other, which says much more: only their vectors are near.
 #[test]
-fn a_repeat_that_says_more_is_found_by_its_vector() {
+fn a_longer_repeat_is_found_by_its_vector() {
     const SHORT: &str = "Never import from the generated folder.";
     const LONG: &str = "Never import anything from the generated folder into handwritten packages, scripts, fixtures or notebooks.";
     const OTHER: &str = "Use the generated folder for fixtures only.";
-    let said = |text: &str| user(1, text) + &assistant(2, TEXT);
+    let chat = |text: &str| user(1, text) + &assistant(2, TEXT);
     let found = |second: &str, angle: f32, is_on: bool| {
-        let home = Home::new(&[(SESSION, &said(SHORT)), (SECOND, &said(second))]);
+        let home = Home::new(&[(SESSION, &chat(SHORT)), (SECOND, &chat(second))]);
         home.sync();
         let angles: &'static [(&str, f32)] = Box::leak(Box::new([(SHORT, 0.0), (LONG, angle), (OTHER, angle)]));
         let embedder = Angles(EmbedderId::new("angles", "1"), angles);

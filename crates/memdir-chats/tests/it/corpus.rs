@@ -102,6 +102,6 @@ fn every_candidate_of_the_real_transcripts_is_known() {
     let found = home.find().candidates;
     let shown: Vec<String> =
         found.iter().map(|found| format!("{:?} {:?} {:?} {:?}", found.kind, found.sessions, found.words, found.text)).collect();
-    // Nobody typed a rule twice, denied an action or asked to remember in these transcripts, so a candidate would be a mistake.
+    // No person typed a rule twice, denied an action or asked to remember in these transcripts, so a candidate would be a mistake.
     assert_eq!(shown, [""; 0]);
 }

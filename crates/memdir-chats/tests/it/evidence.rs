@@ -219,7 +219,7 @@ fn openclaw_calls_are_kept() {
 }
 
 #[test]
-fn a_rewind_takes_the_calls_with_it() {
+fn a_rewind_removes_its_calls() {
     let codex = r#"{"timestamp":"2026-01-15T11:00:00Z","type":"session_meta","payload":{"id":"c1","cwd":"/home/ada/app"}}
 {"timestamp":"2026-01-15T11:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"one"}]}}
 {"timestamp":"2026-01-15T11:00:02Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"first\"}","call_id":"1"}}

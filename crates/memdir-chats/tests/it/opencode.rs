@@ -41,7 +41,7 @@ INSERT INTO session_message VALUES
   ('msg_33', 'ses_3', 'user', 4, '{"text":"never: outcome back"}');
 "#;
 
-const TOLD: [&str; 2] = [
+const PRINTED_TURNS: [&str; 2] = [
     "info started=10:00:00\n1 user 10:00:00 [msg_11] \"Fix the login\"\n6 assistant 10:00:05 [msg_12] \"Looking.\"\n7 tool 10:00:05 [msg_12] \"read filePath=a.rs\"\n",
     "info started=10:00:00\nrewind 0\n1 user 10:00:00 [msg_31] \"hello\"\n2 assistant 10:00:01 [msg_32] \"hi\"\n2 tool 10:00:01 [msg_32] \"bash command=ls\"\n",
 ];
@@ -70,7 +70,7 @@ fn check(files: &Files) {
     let (source, sessions) = listed(files);
     let found: Vec<_> = sessions.iter().map(|s| (s.key.as_str(), s.title.as_ref().map(|(_, title)| title.as_str()))).collect();
     assert_eq!(found, [("ses_1", Some("Login")), ("ses_3", None)]);
-    for (session, expected) in sessions.iter().zip(TOLD) {
+    for (session, expected) in sessions.iter().zip(PRINTED_TURNS) {
         assert_eq!(events(source.as_ref(), session, &TranscriptCursor::default()).0, expected);
     }
     let (_, outcome) = events(source.as_ref(), &sessions[0], &TranscriptCursor::default());
@@ -87,7 +87,7 @@ fn a_running_opencode_is_read_in_place_and_not_touched() {
     assert_eq!(before.keys().collect::<Vec<_>>(), ["opencode.db", "opencode.db-shm", "opencode.db-wal"]);
     check(&files);
     let after = contents(&dir);
-    // The -shm file is SQLite's own board of read marks.
+    // The -shm file is where SQLite records its readers.
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     assert_eq!((&after["opencode.db"], &after["opencode.db-wal"]), (&before["opencode.db"], &before["opencode.db-wal"]));
     // The owner continues to write, and what it writes is read.

@@ -88,7 +88,7 @@ fn a_turn_is_found_in_a_live_conversation_with_its_place() {
     let reading = memdir.read(&Read { lines, ..Read::all(hit.path.clone()) }).unwrap();
     assert_eq!(reading.content, hit.text);
 
-    // What is said next is found once it was read.
+    // A new turn is found after it was read.
     put(&transcript, &(fs::read_to_string(&transcript).unwrap() + &user(4, "And now the kangaroo sorting")));
     assert_eq!(memdir.catch_up_chats(None), None);
     let hits = memdir.search(&Search::new("kangaroo sorting")).unwrap().hits;
@@ -151,7 +151,7 @@ fn memories_that_answer_are_among_the_first_however_many_chats_there_are() {
             hits.iter().map(|hit| (hit.path.as_str(), hit.score)).collect::<Vec<_>>()
         );
         assert!(hits.iter().any(|hit| hit.source == Source::Chat), "chats are found as well");
-        // The limit decides where the list ends, not how it begins.
+        // The limit decides where the list ends, not which hits are first.
         let ten: Vec<_> = hits.iter().map(|hit| (hit.path.clone(), hit.lines.clone())).collect();
         for k in [1, 2, 3, 5] {
             let fewer = memdir

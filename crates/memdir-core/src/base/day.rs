@@ -1,4 +1,4 @@
-//! Parses calendar days as people write them in notes, also only a month or year. Never reads the clock.
+//! Parses calendar days as people write them in notes, and months or years alone. Never reads the clock.
 
 use std::num::NonZeroU32;
 
@@ -85,12 +85,12 @@ impl NamedTime {
 }
 
 /// A run of letters and digits, with the character after it.
-struct Word<'a> {
+struct DayWord<'a> {
     text: &'a str,
     after: Option<char>,
 }
 
-fn split_words(text: &str) -> Vec<Word<'_>> {
+fn split_words(text: &str) -> Vec<DayWord<'_>> {
     let mut words = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices() {
@@ -110,31 +110,31 @@ fn split_words(text: &str) -> Vec<Word<'_>> {
 }
 
 /// Adds a word, split where a time follows a day (`25T13`).
-fn push_split<'a>(text: &'a str, after: Option<char>, words: &mut Vec<Word<'a>>) {
+fn push_split<'a>(text: &'a str, after: Option<char>, words: &mut Vec<DayWord<'a>>) {
     match text.split_once('T') {
         Some((day, time)) if !day.is_empty() && day.bytes().chain(time.bytes()).all(|b| b.is_ascii_digit()) => {
-            words.push(Word { text: day, after: Some('T') });
+            words.push(DayWord { text: day, after: Some('T') });
         }
-        _ => words.push(Word { text, after }),
+        _ => words.push(DayWord { text, after }),
     }
 }
 
 /// `2023-05-25`, `2023/5`, `2023.05.25`, `2023_05_25`, `20230525`.
-fn numeric(words: &[Word<'_>]) -> Option<Day> {
+fn numeric(words: &[DayWord<'_>]) -> Option<Day> {
     let first = words.first()?;
     if first.text.len() == 8 && first.text.bytes().all(|b| b.is_ascii_digit()) {
         let part = |range: std::ops::Range<usize>| first.text[range].parse::<u32>().ok();
         return Day::new(part(0..4)?, part(4..6).filter(|m| *m > 0)?, part(6..8).filter(|d| *d > 0)?);
     }
     let year = year(first.text)?;
-    let joined = |word: &Word<'_>| matches!(word.after, Some('-' | '/' | '.' | '_'));
+    let joined = |word: &DayWord<'_>| matches!(word.after, Some('-' | '/' | '.' | '_'));
     let month = words.get(1).filter(|_| joined(first)).and_then(|w| part(w.text, 12))?;
     let day = words.get(2).filter(|_| words.get(1).is_some_and(joined)).and_then(|w| part(w.text, 31));
     Day::new(year.into(), month, day.unwrap_or(0))
 }
 
 /// `25 May, 2023`, `25th of May 2023`, `May 25, 2023`, `May 2023`.
-fn written(words: &[Word<'_>]) -> Option<Day> {
+fn written(words: &[DayWord<'_>]) -> Option<Day> {
     let number = |at: usize| words.get(at).and_then(|w| part(w.text.trim_end_matches(|c: char| c.is_ascii_alphabetic()), 31));
     let month_at = |at: usize| words.get(at).and_then(|w| month(w.text)).map(u32::from);
     let year_at = |at: usize| words.get(at).and_then(|w| year(w.text)).map(u32::from);

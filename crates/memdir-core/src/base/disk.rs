@@ -28,7 +28,7 @@ const PRIVATE_FILE: u32 = 0o600;
 /// What remains of a replaced file after a power failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Any content, also an empty file: for derived files that are verified when they are read.
+    /// Any content, even an empty file: for derived files that are verified when they are read.
     None,
     /// The old or the new content: the content is synced before the file gets its name.
     Content,
@@ -316,7 +316,7 @@ impl FileLock {
     }
 }
 
-/// Returns the process that holds the lock of a file, as `process 1234 (name)`, or `None` if the system does not tell.
+/// Returns the process that holds the lock of a file, as `process 1234 (name)`, or `None` if the system does not report it.
 pub fn lock_holder(file: &File) -> Option<String> {
     let meta = file.metadata().ok()?;
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -377,7 +377,7 @@ fn lock_waiters() -> MutexGuard<'static, BTreeMap<(u64, u64), VecDeque<LockWaite
 /// The kernel wakes waiting processes in turn, so waiting in it is fairer than polling. It has no time limit and cannot be cancelled, so
 /// another thread waits: one for all calls that wait for the same file, however many were cancelled.
 fn lock_until(file: File, deadline: Deadline, is_cancelled: &dyn Fn() -> bool) -> io::Result<Option<FileLock>> {
-    /// How often a waiting call looks whether it was cancelled.
+    /// The interval at which a waiting call checks whether it was cancelled.
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     static NUMBERS: AtomicU64 = AtomicU64::new(0);
     let meta = file.metadata()?;

@@ -89,7 +89,7 @@ pub enum Error {
         id: String,
         /// What it would do.
         what: String,
-        /// What became of it, as in `is waiting for review`.
+        /// Its state, as in `is waiting for review`.
         state: String,
         /// Whether a reviewer can still accept it.
         is_open: bool,
@@ -206,7 +206,7 @@ pub enum Error {
         path: PathBuf,
         /// The time limit.
         waited_secs: u64,
-        /// The process that holds the lock, with its id and name, if the system tells.
+        /// The process that holds the lock, with its id and name, if the system reports it.
         holder: Option<String>,
     },
     /// Something that is needed is not available now.
@@ -628,7 +628,7 @@ fn sentence(what: &str, why: &str) -> String {
     }
 }
 
-/// Asks whether one of these names was meant.
+/// Returns a hint that suggests these names.
 pub(crate) fn did_you_mean(did: &str, near: &[String]) -> String {
     let quoted: Vec<String> = near.iter().map(|name| format!("{name:?}")).collect();
     match quoted.split_last() {

@@ -27,7 +27,7 @@ const NAME_CHARS: usize = 48;
 
 /// Escapes every tag of a frame in a text with a backslash: `</memory>` becomes `<\/memory>`. It is recognised in any case, with white
 /// space and invisible characters, in full width or other compatibility forms, as an entity (`&lt;`, `&#60;`) or an escape (`\u003c`), and
-/// with attributes. So are special tokens of models, such as `<|im_start|>`. All other text stays, also `a < b`, `Vec<Memory>` and other
+/// with attributes. So are special tokens of models, such as `<|im_start|>`. All other text stays, including `a < b`, `Vec<Memory>` and other
 /// tags.
 pub fn neutral(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
@@ -194,7 +194,7 @@ fn is_frame_tag(text: &str) -> bool {
 }
 
 /// Whether a `<` opens the arguments of a generic type, as in `Vec<Memory>`, and not a tag: it directly follows an identifier, and a
-/// name in camel case follows it that ends like an argument. Frames are written in lower case, and never behind a word.
+/// name in camel case follows it that ends like an argument. Frames are written in lower case, and never after a word.
 fn is_type_argument(before: &str, text: &str) -> bool {
     let Some(rest) = text.strip_prefix('<') else { return false };
     let name = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len())];
@@ -241,7 +241,7 @@ fn is_separator(c: char) -> bool {
     )
 }
 
-/// The letters that a character stands for: its compatibility form in lower case, with letters of other scripts that look Latin.
+/// Returns the letters that a character represents: its compatibility form in lower case, with letters of other scripts that look Latin.
 fn folded(c: char) -> impl Iterator<Item = char> {
     let is_dropped = is_separator(c) || is_invisible(c);
     c.nfkc().flat_map(char::to_lowercase).filter(move |_| !is_dropped).map(|c| match c {

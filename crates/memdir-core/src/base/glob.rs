@@ -9,12 +9,12 @@ use super::{limits, steps};
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
-    choices: Vec<Vec<Token>>,
+    choices: Vec<Vec<GlobToken>>,
     separator: Option<char>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
+enum GlobToken {
     Char(char),
     One,
     Set { not: bool, ranges: Vec<(char, char)> },
@@ -103,23 +103,23 @@ fn first_brace(pattern: &str) -> Result<Option<Brace>, String> {
     if depth > 0 { Err("it has an unclosed `{`".into()) } else { Ok(None) }
 }
 
-fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
+fn tokens(pattern: &str) -> Result<Vec<GlobToken>, String> {
     let mut out = Vec::new();
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {
-        let starts_part = out.last().is_none_or(|last| matches!(last, Token::Char('/') | Token::Folders));
+        let starts_part = out.last().is_none_or(|last| matches!(last, GlobToken::Char('/') | GlobToken::Folders));
         rest = &rest[c.len_utf8()..];
         let token = match c {
             '*' if rest.starts_with("*/") && starts_part => {
                 rest = &rest[2..];
-                Token::Folders
+                GlobToken::Folders
             }
             '*' if rest.starts_with('*') => {
                 rest = rest.trim_start_matches('*');
-                Token::Any
+                GlobToken::Any
             }
-            '*' => Token::Run,
-            '?' => Token::One,
+            '*' => GlobToken::Run,
+            '?' => GlobToken::One,
             '[' => {
                 let (set, tail) = set(rest).ok_or("it has an unclosed `[`")?;
                 rest = tail;
@@ -128,16 +128,16 @@ fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
             '\\' => {
                 let next = rest.chars().next().ok_or("it ends with a backslash")?;
                 rest = &rest[next.len_utf8()..];
-                Token::Char(next)
+                GlobToken::Char(next)
             }
-            _ => Token::Char(c),
+            _ => GlobToken::Char(c),
         };
         out.push(token);
     }
     Ok(out)
 }
 
-fn set(rest: &str) -> Option<(Token, &str)> {
+fn set(rest: &str) -> Option<(GlobToken, &str)> {
     let inner = rest.strip_prefix(['!', '^']).unwrap_or(rest);
     let not = inner.len() < rest.len();
     // A `]` that comes first is a member.
@@ -150,11 +150,11 @@ fn set(rest: &str) -> Option<(Token, &str)> {
         ranges.push((members[at], if range { members[at + 2] } else { members[at] }));
         at += if range { 3 } else { 1 };
     }
-    Some((Token::Set { not, ranges }, &inner[end + 1..]))
+    Some((GlobToken::Set { not, ranges }, &inner[end + 1..]))
 }
 
 /// Simulates the pattern as an automaton: scans the text once with the set of possible positions in the pattern.
-fn fits(tokens: &[Token], separator: Option<char>, text: &str) -> bool {
+fn fits(tokens: &[GlobToken], separator: Option<char>, text: &str) -> bool {
     let mut here = vec![false; tokens.len() + 1];
     let mut next = here.clone();
     enter(tokens, &mut here, 0);
@@ -164,14 +164,14 @@ fn fits(tokens: &[Token], separator: Option<char>, text: &str) -> bool {
         for (at, token) in tokens.iter().enumerate().filter(|(at, _)| here[*at]) {
             let inside = Some(c) != separator;
             match token {
-                Token::Char(wanted) if *wanted == c => enter(tokens, &mut next, at + 1),
-                Token::One if inside => enter(tokens, &mut next, at + 1),
-                Token::Set { not, ranges } if inside && ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *not => {
+                GlobToken::Char(wanted) if *wanted == c => enter(tokens, &mut next, at + 1),
+                GlobToken::One if inside => enter(tokens, &mut next, at + 1),
+                GlobToken::Set { not, ranges } if inside && ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *not => {
                     enter(tokens, &mut next, at + 1);
                 }
-                Token::Run if inside => enter(tokens, &mut next, at),
-                Token::Any => enter(tokens, &mut next, at),
-                Token::Folders => {
+                GlobToken::Run if inside => enter(tokens, &mut next, at),
+                GlobToken::Any => enter(tokens, &mut next, at),
+                GlobToken::Folders => {
                     next[at] = true;
                     if c == '/' {
                         enter(tokens, &mut next, at + 1);
@@ -189,9 +189,9 @@ fn fits(tokens: &[Token], separator: Option<char>, text: &str) -> bool {
 }
 
 /// Adds a position; a token that may match nothing adds the next position too.
-fn enter(tokens: &[Token], set: &mut [bool], at: usize) {
+fn enter(tokens: &[GlobToken], set: &mut [bool], at: usize) {
     set[at] = true;
-    if matches!(tokens.get(at), Some(Token::Run | Token::Any | Token::Folders)) && !set[at + 1] {
+    if matches!(tokens.get(at), Some(GlobToken::Run | GlobToken::Any | GlobToken::Folders)) && !set[at + 1] {
         enter(tokens, set, at + 1);
     }
 }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nasty_pattern_takes_no_longer_than_pattern_times_text() {
+    fn matching_time_is_bounded_by_pattern_length_times_text_length() {
         let glob = Glob::text(&format!("{}b", "a*".repeat(100))).unwrap();
         assert!(!glob.matches(&"a".repeat(4_000)));
     }

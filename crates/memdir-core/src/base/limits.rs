@@ -24,7 +24,7 @@ pub const FRONTMATTER_DEPTH: usize = 32;
 pub const HEADING_BYTES: usize = 256;
 /// Bytes of a glob: as long as the longest name. The steps of a match are bounded by the pattern's length times the text's.
 pub const GLOB_BYTES: usize = 1_024;
-/// Open candidates of an inbox; the weakest leave first. More is not read by anyone.
+/// Open candidates of an inbox; the weakest leave first. People do not read longer lists.
 pub const INBOX_CANDIDATES: usize = 50;
 /// Mentions of one memory that are looked up in the project, each of which costs a search of its list of files.
 pub const MENTIONS: usize = 1_000;

@@ -1,4 +1,4 @@
-//! Compares texts line by line. The only home of line diffs: one comparison of numbered lines, whatever is compared.
+//! Compares texts line by line. The only implementation of line diffs: one comparison of numbered lines, whatever is compared.
 
 use super::visible::visible_bytes;
 use imara_diff::{Algorithm, Diff, InternedInput};

@@ -109,7 +109,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>, between: &str) -> String {
     words.collect::<Vec<_>>().join(between)
 }
 
-/// The offset behind the frontmatter of a text, if it has one.
+/// The offset after the frontmatter of a text, if it has one.
 fn frontmatter_end(text: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(b"---").filter(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n"))?;
     rest.windows(4).position(|window| window == b"\n---").map(|at| at + 7)

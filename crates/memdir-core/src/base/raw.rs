@@ -35,10 +35,10 @@ const LARGE_BLOCK_BYTES: libc::c_int = 128 << 10;
 
 /// An instruction set that this machine supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Simd(Kind);
+pub struct Simd(SimdKind);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SimdKind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -50,7 +50,7 @@ enum Kind {
 
 impl Simd {
     /// The portable implementation, against which the others are tested.
-    pub const PORTABLE: Simd = Simd(Kind::Portable);
+    pub const PORTABLE: Simd = Simd(SimdKind::Portable);
 
     /// Returns the fastest one of this machine. Detected once.
     pub fn best() -> Simd {
@@ -64,16 +64,16 @@ impl Simd {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
-                all.push(Simd(Kind::Avx2));
+                all.push(Simd(SimdKind::Avx2));
             }
             // AVX2 is required too: the float sums use it.
             if all.len() == 2 && ["avx512f", "avx512bw", "avx512vnni"].into_iter().all(has) {
-                all.push(Simd(Kind::Avx512Vnni));
+                all.push(Simd(SimdKind::Avx512Vnni));
             }
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            all.push(Simd(Kind::Neon));
+            all.push(Simd(SimdKind::Neon));
         }
         all
     }
@@ -81,13 +81,13 @@ impl Simd {
     /// The name.
     pub fn name(self) -> &'static str {
         match self.0 {
-            Kind::Portable => "portable",
+            SimdKind::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => "avx2",
+            SimdKind::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512Vnni => "avx512-vnni",
+            SimdKind::Avx512Vnni => "avx512-vnni",
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => "neon",
+            SimdKind::Neon => "neon",
         }
     }
 
@@ -102,16 +102,16 @@ impl Simd {
             return out.fill(0);
         }
         match self.0 {
-            Kind::Portable => portable::dots(query, rows, out),
+            SimdKind::Portable => portable::dots(query, rows, out),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind exists only if the processor has AVX2.
-            Kind::Avx2 => unsafe { x86::dots_avx2(query, rows, out) },
+            SimdKind::Avx2 => unsafe { x86::dots_avx2(query, rows, out) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this kind exists only if the processor has AVX-512 F, BW and VNNI.
-            Kind::Avx512Vnni => unsafe { x86::dots_avx512(query, rows, out) },
+            SimdKind::Avx512Vnni => unsafe { x86::dots_avx512(query, rows, out) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: this kind exists only if the processor has NEON.
-            Kind::Neon => unsafe { neon::dots(query, rows, out) },
+            SimdKind::Neon => unsafe { neon::dots(query, rows, out) },
         }
     }
 
@@ -124,7 +124,7 @@ impl Simd {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: these kinds exist only if the processor has AVX2.
-            Kind::Avx2 | Kind::Avx512Vnni => unsafe { x86::add_scaled_avx2(sum, row, factor) },
+            SimdKind::Avx2 | SimdKind::Avx512Vnni => unsafe { x86::add_scaled_avx2(sum, row, factor) },
             // NEON is part of the baseline where it exists, so the compiler uses it here by itself.
             _ => portable::add_scaled(sum, row, factor),
         }
@@ -167,7 +167,7 @@ pub fn map_file(file: &File) -> io::Result<Mapped> {
 /// Keeps the process alive when a mapped file is truncated in place: a touched page that is gone becomes a page of zeros, and
 /// [`lost_pages`] counts it. Without this the system ends the process with SIGBUS. To be called before a file is mapped.
 ///
-/// A signal handler, because nothing else costs nothing: comparing sizes leaves a gap before the pages are touched, and reading
+/// A signal handler, because every alternative has a cost or a gap: comparing sizes leaves a gap before the pages are touched, and reading
 /// the files instead of mapping them would copy the whole index into every process.
 pub fn guard_mappings() {
     #[cfg(unix)]
@@ -271,7 +271,7 @@ mod x86 {
             let mut sum = _mm256_setzero_si256();
             for (q, r) in blocks.iter().zip(row_blocks) {
                 let (q, r) = (load32(q), load32(r));
-                // The instruction wants one side without signs: move the query's signs to the row. Two products of at
+                // The instruction requires one side without signs: move the query's signs to the row. Two products of at
                 // most 127 · 127 fit in 16 bits, so nothing saturates.
                 let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(r, q));
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
@@ -284,7 +284,7 @@ mod x86 {
     pub(super) fn dots_avx512(query: &[i8], rows: &[i8], out: &mut [i32]) {
         let (blocks, tail) = query.as_chunks::<64>();
         let flip = _mm512_set1_epi8(-128);
-        // Flipping a row's sign bits adds 128 to each number and takes the sign away, as the instruction wants it.
+        // Flipping a row's sign bits adds 128 to each number and takes the sign away, as the instruction requires.
         let mut sum = _mm512_setzero_si512();
         for q in blocks {
             sum = _mm512_dpbusd_epi32(sum, flip, load64(q));

@@ -1,6 +1,6 @@
-//! What a terminal or a page may be sent: text whose control characters are shown instead of obeyed. Memories, names and titles come from
-//! cloned repositories, imports and other programs. A terminal obeys escape sequences wherever they come from, and both reorder text as
-//! bidirectional characters say. Pure.
+//! Makes text safe for a terminal or a page: control characters are shown instead of interpreted. Memories, names and titles come from
+//! cloned repositories, imports and other programs. A terminal interprets escape sequences from any source, and both reorder text at
+//! bidirectional control characters. Pure.
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_is_shown_once_and_json_keeps_its_value(text in "\\PC*|[\u{0}-\u{a0}\u{2000}-\u{2070}\u{fff0}-\u{ffff}]{0,40}") {
+        fn showing_is_idempotent_and_json_keeps_its_value(text in "\\PC*|[\u{0}-\u{a0}\u{2000}-\u{2070}\u{fff0}-\u{ffff}]{0,40}") {
             let shown = visible(&text).into_owned();
             prop_assert!(shown.replace("\r\n", "\n").chars().all(|c| !is_hidden(c) || c == '\n' || c == '\t'));
             prop_assert_eq!(visible(&shown), &*shown);

@@ -21,7 +21,7 @@ use crate::{
         Source, Store, Stored,
         files::{Mount, real_path},
     },
-    tools::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, search::search_with_chats},
+    tools::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param, search::search_with_chats},
 };
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -153,7 +153,7 @@ fn as_failure(result: Result<ToolResult>) -> Result<ToolResult> {
     }))
 }
 
-fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn read(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     as_failure((|| {
         let topics = args.texts(&TOPICS)?;
         args.reject_unknown()?;
@@ -191,7 +191,7 @@ fn content(caller: &ToolContext, stored: &Stored, max_chars: usize) -> String {
     cut_with_note(&text::decode(&stored.bytes).0, max_chars, |line, left| rest_is_in(caller, &stored.path, line, left))
 }
 
-fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn append_session(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     as_failure((|| {
         let (content, source) = (args.required_text(&CONTENT)?, args.text(&SOURCE)?);
         args.reject_unknown()?;
@@ -222,7 +222,7 @@ fn append_session(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     })())
 }
 
-fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn search(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     as_failure((|| {
         let query = args.required_text(&QUERY)?;
         args.reject_unknown()?;

@@ -13,7 +13,7 @@ use crate::{
     store::{Verb, files::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
-        args::Args,
+        args::ToolArguments,
         params::{Param, ShownRange},
     },
 };
@@ -68,7 +68,7 @@ fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     Ok(DialectSpace { mounts: vec![mount], root })
 }
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let command = args.required_text(&COMMAND)?;
     let done = match command.as_str() {
         "view" => view::view(caller, args),
@@ -122,7 +122,7 @@ impl GivenPath {
         }
     }
 
-    fn parse(args: &Args<'_>, param: &Param) -> Result<Self> {
+    fn parse(args: &ToolArguments<'_>, param: &Param) -> Result<Self> {
         GivenPath::new(args.required_text(param)?)
     }
 
@@ -153,7 +153,7 @@ fn escapes(shown: &str) -> Error {
     failure(format!("Path {shown} would escape /memories directory"))
 }
 
-fn create(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
+fn create(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<String> {
     let (given, content) = (GivenPath::parse(args, &PATH)?, args.text(&FILE_TEXT)?.unwrap_or_default());
     let exists = |shown: &str| format!("File {shown} already exists");
     let path = given.file(exists)?;
@@ -184,7 +184,7 @@ fn rewrite(caller: &ToolContext, given: &GivenPath, change: &mut dyn FnMut(&str)
     changed.map(|_| ()).map_err(|error| given.reworded(error))
 }
 
-fn str_replace(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
+fn str_replace(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let (old, new) = (args.required_text(&OLD_STR)?, args.text(&NEW_STR)?.unwrap_or_default());
     let mut snippet = String::new();
@@ -226,7 +226,7 @@ fn lines_with(content: &str, old: &str) -> Vec<String> {
     lines
 }
 
-fn insert(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
+fn insert(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let after = args.integer(&INSERT_LINE)?.ok_or_else(|| Error::bad_input("insert_line", "required by insert"))?;
     let added = args.required_text(&INSERT_TEXT)?;
@@ -249,7 +249,7 @@ fn insert(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     Ok(format!("The file {} has been edited.", given.shown))
 }
 
-fn delete(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
+fn delete(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let path = given.file(|_| "Cannot delete the /memories directory itself".into())?;
     match raw_files::remove(caller.memdir.store(), caller.memdir.context(), path) {
@@ -259,7 +259,7 @@ fn delete(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
     }
 }
 
-fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
+fn rename(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<String> {
     let (from, to) = (GivenPath::parse(args, &OLD_PATH)?, GivenPath::parse(args, &NEW_PATH)?);
     let old = from.file(|_| "Cannot rename the /memories directory itself".into())?;
     let taken = |shown: &str| format!("The destination {shown} already exists");

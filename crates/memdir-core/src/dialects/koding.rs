@@ -13,7 +13,7 @@ use crate::{
         Verb,
         files::{Mount, real_path},
     },
-    tools::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param},
+    tools::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param},
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -83,7 +83,7 @@ fn space(places: &DialectPlaces<'_>) -> Result<DialectSpace> {
     Ok(DialectSpace { mounts: vec![mount], root })
 }
 
-fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn read(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let given = args.text(&READ_PATH)?;
     args.reject_unknown()?;
     let Some(given) = given else { return overview(caller) };
@@ -104,7 +104,7 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn write(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let (given, content) = (args.required_text(&WRITE_PATH)?, args.required_text(&CONTENT)?);
     args.reject_unknown()?;
     let Some(path) = path_inside(caller, &given) else { return Ok(ToolResult::failure(INVALID)) };

@@ -18,7 +18,7 @@ use crate::{
     store::{Access, Source, files::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
-        args::Args,
+        args::ToolArguments,
         get::MAX_LINE,
         params::{Param, ShownRange},
         read::cut_line_note,
@@ -108,7 +108,7 @@ enum Corpus {
 }
 
 /// An unknown corpus is an error: an answer from another corpus would be misleading.
-fn corpus(args: &Args<'_>, param: &Param) -> Result<Corpus> {
+fn corpus(args: &ToolArguments<'_>, param: &Param) -> Result<Corpus> {
     Ok(match args.choice(param)? {
         Some("memory") => Corpus::Memories(Some(Source::Memory)),
         Some("sessions") => Corpus::Memories(Some(Source::Chat)),
@@ -117,7 +117,7 @@ fn corpus(args: &Args<'_>, param: &Param) -> Result<Corpus> {
     })
 }
 
-fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn search(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let search = Search {
         max_results: args.integer(&MAX_RESULTS)?.unwrap_or(search::DEFAULT_RESULTS) as usize,
         min_score: args.number(&MIN_SCORE_PARAM)?.unwrap_or(MIN_SCORE),
@@ -180,7 +180,7 @@ fn unavailable(error: &Error) -> Result<ToolResult> {
     }))
 }
 
-fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn get(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     let first = args.integer(&FROM)?.unwrap_or(1).unsigned_abs();
     let count = args.integer(&LINES)?.unwrap_or(GET_LINES).unsigned_abs();

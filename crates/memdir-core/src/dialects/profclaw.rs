@@ -12,7 +12,7 @@ use crate::{
     store::{Access, Source, files::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
-        args::Args,
+        args::ToolArguments,
         get,
         params::{Param, ShownRange},
         read::cut_line_note,
@@ -107,7 +107,7 @@ pub(super) fn json_result(value: Value) -> Result<ToolResult> {
     Ok(ToolResult::new(value, text))
 }
 
-fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn search(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let request = search::request(caller, args, &SOURCE)?;
     args.reject_unknown()?;
     let answer = search::search_with_chats(&caller.memdir, &request)?;
@@ -136,7 +136,7 @@ fn search(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     json_result(out)
 }
 
-fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn get(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     let lines = get::line_range(args, &LINES, &FROM)?;
     args.reject_unknown()?;
@@ -163,7 +163,7 @@ fn get(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn stats(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn stats(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let searcher = caller.memdir.searcher()?;
     let counts = searcher.counts(caller.memdir.store())?;

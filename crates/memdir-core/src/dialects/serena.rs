@@ -21,7 +21,7 @@ use crate::{
     store::files::{Mount, real_path},
     tools::{
         Level, Tool, ToolContext, ToolResult,
-        args::Args,
+        args::ToolArguments,
         params::{Param, ShownRange},
     },
 };
@@ -136,7 +136,7 @@ const fn tool(
     level: Level,
     idempotent: bool,
     params: &'static [Param],
-    run: fn(&ToolContext, &Args<'_>) -> Result<ToolResult>,
+    run: fn(&ToolContext, &ToolArguments<'_>) -> Result<ToolResult>,
 ) -> Tool {
     Tool {
         name,
@@ -191,7 +191,7 @@ fn text_result(text: impl Into<String>) -> Result<ToolResult> {
     Ok(ToolResult::new(json!({ "result": text }), text))
 }
 
-fn list(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn list(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let topic = args.text(&TOPIC)?.unwrap_or_default();
     args.reject_unknown()?;
     let topic = match topic.as_str() {
@@ -220,7 +220,7 @@ fn python_list(names: &[String]) -> String {
     names.iter().map(|name| json!(name).to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn read(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let given = args.required_text(&READ_NAME)?;
     let max = limit(args, &MAX_ANSWER_CHARS)?;
     args.reject_unknown()?;
@@ -234,12 +234,12 @@ fn read(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     }))
 }
 
-fn limit(args: &Args<'_>, param: &Param) -> Result<usize> {
+fn limit(args: &ToolArguments<'_>, param: &Param) -> Result<usize> {
     let max = args.integer(param)?.unwrap_or(-1);
     Ok(usize::try_from(max).ok().filter(|max| *max > 0).unwrap_or(limits::DIALECT_CHARS))
 }
 
-fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn write(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let (given, content) = (args.required_text(&WRITE_NAME)?, args.required_text(&CONTENT)?);
     let max = limit(args, &MAX_CHARS)?;
     args.reject_unknown()?;
@@ -254,7 +254,7 @@ fn write(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     text_result(format!("Memory {given} written."))
 }
 
-fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn edit(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let (given, needle) = (args.required_text(&NAME)?, args.required_text(&NEEDLE)?);
     let needle = match args.text(&MODE)?.as_deref() {
         Some("literal") | None => Needle::Literal(needle),
@@ -273,7 +273,7 @@ fn edit(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn delete(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn delete(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let given = args.required_text(&NAME)?;
     args.reject_unknown()?;
     match caller.memdir.delete(&Delete { path: parse_name(&given)?, expect: None }) {
@@ -283,7 +283,7 @@ fn delete(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     }
 }
 
-fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn rename(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let (old, new) = (args.required_text(&OLD_NAME)?, args.required_text(&NEW_NAME)?);
     args.reject_unknown()?;
     let renamed = match caller.memdir.rename(&parse_name(&old)?, &parse_name(&new)?) {
@@ -298,7 +298,7 @@ fn rename(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
     text_result(text)
 }
 
-fn onboarding(_: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn onboarding(_: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     text_result(include_str!("../../texts/dialects/serena-onboarding.md").trim_end())
 }

@@ -12,7 +12,7 @@ use crate::{
 
 /// The kind of a line between the marks.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum EntrypointRow {
     /// A memory's line, with its path.
     Memory(String),
     /// Links to pages.
@@ -22,14 +22,14 @@ pub(super) enum Row {
 }
 
 /// Parses a line between the marks.
-pub(super) fn read(line: &str) -> Row {
+pub(super) fn read(line: &str) -> EntrypointRow {
     if !line.starts_with("- ") {
-        return Row::Stray;
+        return EntrypointRow::Stray;
     }
     match first_target(line) {
-        Some(path) if is_page_name(&path) => Row::Pages,
-        Some(path) if line.starts_with("- [") => Row::Memory(path),
-        _ => Row::Stray,
+        Some(path) if is_page_name(&path) => EntrypointRow::Pages,
+        Some(path) if line.starts_with("- [") => EntrypointRow::Memory(path),
+        _ => EntrypointRow::Stray,
     }
 }
 

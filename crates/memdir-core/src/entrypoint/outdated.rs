@@ -15,7 +15,7 @@ const MOVED_FILES: usize = 1_000;
 
 /// Which lines are compared with the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum ComparedLines {
     /// Those between the marks of the entrypoint: one `stat` each, which a save can afford.
     Entrypoint,
     /// Those of its pages and the user's own too. A dead line of the user stays, so that every save would search for its file again.
@@ -40,7 +40,7 @@ pub(super) fn outdated(
     view: &dyn View,
     prefix: &str,
     entrypoint: &EntrypointFiles,
-    lines: Lines,
+    lines: ComparedLines,
     skip: &HashSet<&str>,
 ) -> Result<Vec<LineChange>> {
     let missing = missing(view, prefix, entrypoint, lines, skip)?;
@@ -70,9 +70,15 @@ pub(super) fn outdated(
 }
 
 /// Returns the paths of lines, from the mount's root, whose file was not found.
-fn missing(view: &dyn View, prefix: &str, entrypoint: &EntrypointFiles, lines: Lines, skip: &HashSet<&str>) -> Result<BTreeSet<String>> {
-    let pages = entrypoint.pages.values().filter(|_| lines == Lines::All).flat_map(|page| page.paths());
-    let by_hand = entrypoint.pointers.iter().filter(|_| lines == Lines::All).map(|(target, _)| target);
+fn missing(
+    view: &dyn View,
+    prefix: &str,
+    entrypoint: &EntrypointFiles,
+    lines: ComparedLines,
+    skip: &HashSet<&str>,
+) -> Result<BTreeSet<String>> {
+    let pages = entrypoint.pages.values().filter(|_| lines == ComparedLines::All).flat_map(|page| page.paths());
+    let by_hand = entrypoint.pointers.iter().filter(|_| lines == ComparedLines::All).map(|(target, _)| target);
     let all = entrypoint.sheet.lines.keys().map(String::as_str).chain(pages).chain(by_hand);
     // Sorted, so that the store opens each directory once.
     let rels: BTreeSet<&str> = all.filter(|rel| !skip.contains(rel)).collect();

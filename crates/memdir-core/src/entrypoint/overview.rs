@@ -1,7 +1,7 @@
 //! An entrypoint as an agent with tools reads it: each memory by the name that a tool accepts, without memdir's marks. Pure.
 
 use super::{
-    line::{self, Row},
+    line::{self, EntrypointRow},
     plan, section,
 };
 use crate::{
@@ -37,9 +37,9 @@ pub(crate) fn overview(text: &str, prefix: &str) -> Vec<OverviewLine> {
             continue;
         }
         let row = match line::read(content) {
-            Row::Memory(path) => listed(content, &path, prefix),
+            EntrypointRow::Memory(path) => listed(content, &path, prefix),
             // The links of pages are relative, too.
-            Row::Pages if !prefix.is_empty() => Some((content.replace("](", &format!("]({prefix}/")), None)),
+            EntrypointRow::Pages if !prefix.is_empty() => Some((content.replace("](", &format!("]({prefix}/")), None)),
             _ => None,
         };
         // One blank line at most, and none at the beginning.

@@ -10,7 +10,7 @@ use crate::{
         steps,
         text::human_bytes,
     },
-    entrypoint::{section::Sheet, user_text::Pointers},
+    entrypoint::{section::ParsedEntrypoint, user_text::Pointers},
     memory::links,
     store::mounts::page_name,
 };
@@ -113,7 +113,7 @@ pub fn plan_many(entrypoint: &EntrypointFiles, changes: &[LineChange], age: &dyn
 /// The entrypoint while it is being changed.
 struct Work<'a> {
     entrypoint: &'a EntrypointFiles,
-    sheet: Sheet,
+    sheet: ParsedEntrypoint,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
     touched: BTreeSet<u32>,
@@ -307,7 +307,7 @@ impl<'a> Work<'a> {
         self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path)).map(|(&number, _)| number)
     }
 
-    fn put_page(&mut self, number: u32, sheet: Sheet) {
+    fn put_page(&mut self, number: u32, sheet: ParsedEntrypoint) {
         if self.pages.get(&number).is_some_and(|page| page.sheet == sheet) {
             return;
         }
@@ -466,8 +466,8 @@ pub(super) fn is_own_heading(line: &str) -> bool {
     line == HEADING || number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn new_page(number: u32) -> Sheet {
-    let mut sheet = Sheet::default();
+fn new_page(number: u32) -> ParsedEntrypoint {
+    let mut sheet = ParsedEntrypoint::default();
     sheet.mark(&format!("{PAGE_HEADING}{number}"));
     sheet
 }

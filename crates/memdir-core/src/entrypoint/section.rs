@@ -1,7 +1,7 @@
 //! A file with memdir's section: the text before, between and after the marks. Parsing and rendering keep every byte outside the
 //! marks.
 
-use super::line::{self, Row};
+use super::line::{self, EntrypointRow};
 use crate::{
     base::{limits, steps},
     memory::{
@@ -20,7 +20,7 @@ const BOM: char = '\u{feff}';
 
 /// A parsed entrypoint or page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Sheet {
+pub(super) struct ParsedEntrypoint {
     /// The user's text before the section; the whole file if there is no section.
     pub(super) head: String,
     /// The user's text after the section.
@@ -37,13 +37,13 @@ pub(super) struct Sheet {
     crlf: bool,
 }
 
-impl Sheet {
+impl ParsedEntrypoint {
     /// Parses a file. Several sections, as a merge may leave them, become one; a section without an end mark ends with its last line
     /// that can be a generated one.
-    pub(super) fn parse(text: &str) -> Sheet {
+    pub(super) fn parse(text: &str) -> ParsedEntrypoint {
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         let (bom, text) = text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 });
-        let mut sheet = Sheet { crlf, head: bom.to_owned(), ..Sheet::default() };
+        let mut sheet = ParsedEntrypoint { crlf, head: bom.to_owned(), ..ParsedEntrypoint::default() };
         let mut fence = FenceScanner::default();
         let mut inside = Inside::No;
         let mut blanks = String::new();
@@ -64,16 +64,16 @@ impl Sheet {
             match line::read(content) {
                 _ if content.trim() == END => inside = Inside::No,
                 _ if is_begin(content) => {}
-                Row::Memory(path) => drop(sheet.lines.entry(path).or_insert_with(|| content.to_owned())),
-                Row::Pages => {}
-                Row::Stray if content.trim().is_empty() => blanks.push_str(line),
-                Row::Stray if inside == Inside::Open => {
+                EntrypointRow::Memory(path) => drop(sheet.lines.entry(path).or_insert_with(|| content.to_owned())),
+                EntrypointRow::Pages => {}
+                EntrypointRow::Stray if content.trim().is_empty() => blanks.push_str(line),
+                EntrypointRow::Stray if inside == Inside::Open => {
                     inside = Inside::No;
                     fence.is_code(line);
                     sheet.push_outside(&std::mem::take(&mut blanks), number);
                     sheet.push_outside(line, number);
                 }
-                Row::Stray => sheet.strays.push(content.to_owned()),
+                EntrypointRow::Stray => sheet.strays.push(content.to_owned()),
             }
         }
         sheet
@@ -100,7 +100,7 @@ impl Sheet {
         out
     }
 
-    /// Returns an upper bound of the lines and bytes of [`Sheet::render`].
+    /// Returns an upper bound of the lines and bytes of [`ParsedEntrypoint::render`].
     pub(super) fn size(&self, pages: &[String]) -> (usize, usize) {
         let outside = count_lines(&self.head) + count_lines(&self.tail);
         if !self.marked {

@@ -5,7 +5,7 @@ use super::{
     EntrypointFiles, EntrypointPlan, LineChange, Page, line,
     line_age::LineAges,
     marks,
-    outdated::{self, Lines},
+    outdated::{self, ComparedLines},
     plan, plan_many,
 };
 use crate::base::sort::SharedSort as _;
@@ -49,7 +49,7 @@ pub(crate) fn set_lines(view: &dyn View, books: &EntrypointCache, edits: &[FileE
     apply(view, books, memory_updates(edits))
 }
 
-/// Like [`set_lines`], but changes only memdir's own lines: a line that a person wrote stays, also if its memory is moved away. The
+/// Like [`set_lines`], but changes only memdir's own lines: a line that a person wrote stays, even if its memory is moved away. The
 /// lines of `listed` memories move to the entrypoint, those of `paged` ones to a page.
 pub(crate) fn set_lines_beside_prose(
     view: &dyn View,
@@ -191,7 +191,7 @@ fn apply_aged(
         };
         if planned.main.is_some() {
             // The entrypoint is written anyway: lines of files that other programs removed or renamed change with it.
-            let outdated = outdated::outdated(view, &prefix, &entrypoint, Lines::Entrypoint, &outdated::touched(&changes))?;
+            let outdated = outdated::outdated(view, &prefix, &entrypoint, ComparedLines::Entrypoint, &outdated::touched(&changes))?;
             if !outdated.is_empty() {
                 let notes = outdated_note(entrypoint.name(), &outdated);
                 planned = plan_many(&entrypoint, &[outdated, changes].concat(), &age);
@@ -245,7 +245,7 @@ pub(crate) fn repair_lines(
 
 /// Returns how the lines of an entrypoint and its pages change whose files other programs removed or renamed.
 pub(crate) fn outdated_lines(view: &dyn View, prefix: &str, entrypoint: &EntrypointFiles) -> Result<Vec<LineChange>> {
-    outdated::outdated(view, prefix, entrypoint, Lines::All, &HashSet::new())
+    outdated::outdated(view, prefix, entrypoint, ComparedLines::All, &HashSet::new())
 }
 
 /// Returns a note about lines that were removed because their files no longer exist.

@@ -1,7 +1,7 @@
 //! The user's own text in the entrypoint: which list items point to a memory, and how they change when the memory is removed or
 //! renamed. Everything else is left unchanged.
 
-use super::section::Sheet;
+use super::section::ParsedEntrypoint;
 use crate::{
     base::{path::strip_md, steps},
     memory::{
@@ -17,7 +17,7 @@ pub(super) struct Pointers(HashMap<String, (String, u64)>);
 
 impl Pointers {
     /// Parses the text outside the marks.
-    pub(super) fn from_sheet(sheet: &Sheet) -> Pointers {
+    pub(super) fn from_sheet(sheet: &ParsedEntrypoint) -> Pointers {
         let mut found = HashMap::new();
         for (text, first) in [(&sheet.head, 1), (&sheet.tail, sheet.tail_line)] {
             for item in items(text) {
@@ -41,7 +41,7 @@ impl Pointers {
 }
 
 /// A list item with a link.
-struct Item {
+struct LinkItem {
     /// The number of lines before it.
     line: u64,
     range: Range<usize>,
@@ -72,8 +72,8 @@ pub(super) fn remove_pointers(text: &mut String, path: &str) -> bool {
     true
 }
 
-fn items(text: &str) -> Vec<Item> {
-    let mut found: Vec<Item> = Vec::new();
+fn items(text: &str) -> Vec<LinkItem> {
+    let mut found: Vec<LinkItem> = Vec::new();
     let mut fence = FenceScanner::default();
     let mut at = 0;
     for (number, line) in (0..).zip(text.split_inclusive('\n')) {
@@ -96,7 +96,7 @@ fn items(text: &str) -> Vec<Item> {
             continue;
         }
         let begins = body.find('[').is_some_and(|link| !body[..link].contains(char::is_alphanumeric));
-        found.push(Item { line: number, range, is_pointer: begins && spots.len() == 1, targets });
+        found.push(LinkItem { line: number, range, is_pointer: begins && spots.len() == 1, targets });
     }
     found
 }

@@ -9,7 +9,7 @@ mod blocks;
 mod turns;
 
 use crate::base::{day::Day, limits, text::truncate_bytes};
-use blocks::{Block, BlockKind, blocks};
+use blocks::{BlockKind, LineBlock, blocks};
 use turns::{Opener, openers};
 
 /// The units of a text, in order, and the headings above them.
@@ -125,7 +125,7 @@ impl ChunkBuilder {
         self.skip + at as u32 + 1
     }
 
-    fn block(&mut self, block: Block) {
+    fn block(&mut self, block: LineBlock) {
         let kind = match block.kind {
             BlockKind::Heading { level, text } => {
                 self.heading(block.first, level, truncate_bytes(&text, limits::HEADING_BYTES).to_owned());
@@ -167,7 +167,7 @@ impl ChunkBuilder {
     }
 
     /// Adds the units of a chat: what precedes the first turn, then one unit per turn.
-    fn chat(&mut self, lines: &[&str], blocks: Vec<Block>, openers: &[Opener]) {
+    fn chat(&mut self, lines: &[&str], blocks: Vec<LineBlock>, openers: &[Opener]) {
         let starts: Vec<usize> = openers.iter().map(|o| turn_start(o.line, &blocks, openers)).collect();
         for mut block in blocks.iter().take_while(|b| b.first < starts[0]).cloned() {
             block.last = block.last.min(starts[0] - 1);
@@ -225,10 +225,10 @@ pub(crate) fn head_lines(unit: &str) -> usize {
 }
 
 /// The start of a turn: headings and rules directly before its opener belong to it; any other heading is part of the turn before.
-fn turn_start(line: usize, blocks: &[Block], openers: &[Opener]) -> usize {
+fn turn_start(line: usize, blocks: &[LineBlock], openers: &[Opener]) -> usize {
     let before = &blocks[..blocks.partition_point(|b| b.first < line)];
     let opens = |at: usize| openers.binary_search_by_key(&at, |o| o.line).is_ok();
-    let heads = |b: &&Block| matches!(b.kind, BlockKind::Heading { .. } | BlockKind::Rule) && !opens(b.first);
+    let heads = |b: &&LineBlock| matches!(b.kind, BlockKind::Heading { .. } | BlockKind::Rule) && !opens(b.first);
     before.iter().rev().take_while(heads).last().map_or(line, |b| b.first)
 }
 

@@ -18,17 +18,17 @@ const FRONTMATTER_KEYS: usize = 1_000;
 
 /// One field with its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Field {
+pub(super) struct FrontmatterField {
     /// Its key, unquoted.
     pub(super) key: String,
     /// Its whole lines, with line ends, without comments and blank lines that follow.
     pub(super) lines: Range<usize>,
-    /// The source of its value; an empty range directly behind the colon if there is none.
+    /// The source of its value; an empty range directly after the colon if there is none.
     pub(super) value: Range<usize>,
     /// Its value.
     pub(super) parsed: Value,
     /// The fields of a mapping, one level deep.
-    pub(super) children: Vec<Field>,
+    pub(super) children: Vec<FrontmatterField>,
 }
 
 /// The frontmatter of a text.
@@ -36,10 +36,10 @@ pub(super) struct Field {
 pub(super) struct Frontmatter {
     /// Between the two `---` lines.
     pub(super) inner: Range<usize>,
-    /// Behind the closing line.
+    /// After the closing line.
     pub(super) end: usize,
     /// The fields, in order.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<FrontmatterField>,
 }
 
 /// The keys that memdir uses; only for these a missing blank after the colon is accepted.
@@ -48,14 +48,14 @@ const KNOWN: [&str; 19] = [
     "tags", "stale_after", "status", "supersedes", "superseded_by", "sources", "verified",
 ];
 
-/// Parses the frontmatter, if there is one. `start` is behind a byte order mark.
+/// Parses the frontmatter, if there is one. `start` is the position after a byte order mark.
 pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {
     let as_body = |line, why: String| (None, vec![Problem::at(line, format!("{why}, so the whole file is read as the body"))]);
-    let mut lines = Lines { text, at: start, number: 0 };
+    let mut lines = FrontmatterLines { text, at: start, number: 0 };
     let Some(open) = lines.next().filter(|line| line.is("---")) else {
         return (None, Vec::new());
     };
-    let mut inside: Vec<Line<'_>> = Vec::new();
+    let mut inside: Vec<FrontmatterLine<'_>> = Vec::new();
     let mut excess: Option<(u64, String)> = None;
     let close = loop {
         let Some(line) = lines.next() else { return as_body(1, "the frontmatter has no closing `---` line".into()) };
@@ -68,7 +68,7 @@ pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Probl
         }
     };
     let first = inside.iter().find(|line| !line.is_ignored());
-    let key_words = |line: &Line<'_>| line_key(line.body()).map(|(key, _)| key.split_whitespace().count());
+    let key_words = |line: &FrontmatterLine<'_>| line_key(line.body()).map(|(key, _)| key.split_whitespace().count());
     // Prose between two rules may contain colons, but then every key would have several words.
     if first.is_some_and(|line| key_words(line).is_none() || !inside.iter().any(|line| key_words(line) == Some(1))) {
         return as_body(1, "the file begins with `---`, but no frontmatter in the form `key: value` follows".into());
@@ -77,7 +77,7 @@ pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Probl
         return as_body(line, why);
     }
     let mut found = Findings::default();
-    let fields = fields(text, &inside, first.map_or(0, Line::indent), 1, &mut found);
+    let fields = fields(text, &inside, first.map_or(0, FrontmatterLine::indent), 1, &mut found);
     if let Some(line) = found.too_deep {
         return as_body(line, format!("the frontmatter is nested more than {} levels deep", limits::FRONTMATTER_DEPTH));
     }
@@ -100,7 +100,7 @@ impl Findings {
 }
 
 /// The line of the first key too many.
-fn too_many_keys(inside: &[Line<'_>]) -> Option<(u64, String)> {
+fn too_many_keys(inside: &[FrontmatterLine<'_>]) -> Option<(u64, String)> {
     if inside.len() <= FRONTMATTER_KEYS {
         return None;
     }
@@ -109,7 +109,7 @@ fn too_many_keys(inside: &[Line<'_>]) -> Option<(u64, String)> {
 }
 
 /// A line with its position.
-struct Line<'a> {
+struct FrontmatterLine<'a> {
     /// Its number, 1-based.
     number: u64,
     /// With its line end.
@@ -118,13 +118,13 @@ struct Line<'a> {
     text: &'a str,
 }
 
-impl Line<'_> {
+impl FrontmatterLine<'_> {
     fn is(&self, mark: &str) -> bool {
         self.text.trim_end() == mark
     }
 
     /// Why a frontmatter with this line is too large, with the line's number.
-    fn excess(&self, open: &Line<'_>) -> Option<(u64, String)> {
+    fn excess(&self, open: &FrontmatterLine<'_>) -> Option<(u64, String)> {
         let larger = |what: &str, limit: usize| Some((self.number, format!("{what} is larger than {}", human_bytes(limit as u64))));
         if self.text.len() > FRONTMATTER_LINE_BYTES {
             return larger("a frontmatter line", FRONTMATTER_LINE_BYTES);
@@ -149,31 +149,31 @@ impl Line<'_> {
     }
 }
 
-struct Lines<'a> {
+struct FrontmatterLines<'a> {
     text: &'a str,
     at: usize,
     /// The number of the line before.
     number: u64,
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for FrontmatterLines<'a> {
+    type Item = FrontmatterLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<FrontmatterLine<'a>> {
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
         let end = rest.find('\n').map_or(rest.len(), |at| at + 1);
         let range = self.at..self.at + end;
         steps::count(end);
         self.at = range.end;
         self.number += 1;
-        Some(Line { number: self.number, text: rest[..end].trim_end_matches(['\r', '\n']), range })
+        Some(FrontmatterLine { number: self.number, text: rest[..end].trim_end_matches(['\r', '\n']), range })
     }
 }
 
 /// The fields at this indentation, each with the deeper lines that follow it. Mappings are parsed `deeper` levels down; deeper ones
 /// are kept as source.
-fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, found: &mut Findings) -> Vec<Field> {
-    let mut all: Vec<Field> = Vec::new();
+fn fields(text: &str, lines: &[FrontmatterLine<'_>], indent: usize, deeper: u8, found: &mut Findings) -> Vec<FrontmatterField> {
+    let mut all: Vec<FrontmatterField> = Vec::new();
     let mut at = 0;
     let mut numbers = Vec::new();
     while at < lines.len() {
@@ -201,7 +201,7 @@ fn fields(text: &str, lines: &[Line<'_>], indent: usize, deeper: u8, found: &mut
 }
 
 /// The number of these lines that belong to the field above them. Comments at the end belong to no field, except in a `block` scalar.
-fn continuation(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
+fn continuation(lines: &[FrontmatterLine<'_>], indent: usize, block: bool) -> usize {
     let mut count = 0;
     for (n, line) in lines.iter().enumerate() {
         steps::count(line.text.len());
@@ -218,7 +218,15 @@ fn continuation(lines: &[Line<'_>], indent: usize, block: bool) -> usize {
 }
 
 /// The field with its key on `line`, its colon ending at `colon`, and the continuation lines `more`.
-fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usize, deeper: u8, found: &mut Findings) -> Field {
+fn field(
+    text: &str,
+    line: &FrontmatterLine<'_>,
+    key: String,
+    more: &[FrontmatterLine<'_>],
+    colon: usize,
+    deeper: u8,
+    found: &mut Findings,
+) -> FrontmatterField {
     let mut value = one_line_value(text, line.range.start + colon..line.range.start + line.text.len());
     let own_line_empty = value.is_empty();
     let mut lines = line.range.clone();
@@ -238,16 +246,16 @@ fn field(text: &str, line: &Line<'_>, key: String, more: &[Line<'_>], colon: usi
     if more.iter().any(|line| line.text[..line.indent()].contains('\t')) {
         found.add(line.number, format!("a line of `{key}` is indented with a tab, which YAML does not allow"));
     }
-    Field { key, lines, value, parsed, children }
+    FrontmatterField { key, lines, value, parsed, children }
 }
 
-/// The value on the line of the key, `behind` the colon.
-fn one_line_value(text: &str, behind: Range<usize>) -> Range<usize> {
-    let rest = &text[behind.clone()];
+/// Returns the value on the line of the key, which is the range `after_colon`.
+fn one_line_value(text: &str, after_colon: Range<usize>) -> Range<usize> {
+    let rest = &text[after_colon.clone()];
     let value = rest.trim_start_matches([' ', '\t']);
-    let start = behind.start + rest.len() - value.len();
+    let start = after_colon.start + rest.len() - value.len();
     if value.trim().is_empty() || value.starts_with('#') {
-        return behind.start..behind.start;
+        return after_colon.start..after_colon.start;
     }
     let end = match scalar::quoted_end(value) {
         Some(end) if value[end..].trim().is_empty() || value[end..].trim_start().starts_with('#') => end,
@@ -266,14 +274,14 @@ fn one_line_value(text: &str, behind: Range<usize>) -> Range<usize> {
 }
 
 /// The fields of these lines, if they are a mapping.
-fn children(text: &str, lines: &[Line<'_>], deeper: u8, found: &mut Findings) -> Vec<Field> {
+fn children(text: &str, lines: &[FrontmatterLine<'_>], deeper: u8, found: &mut Findings) -> Vec<FrontmatterField> {
     match lines.iter().find(|line| !line.is_ignored()) {
         Some(first) if first.indent() > 0 && line_key(first.body()).is_some() => fields(text, lines, first.indent(), deeper, found),
         _ => Vec::new(),
     }
 }
 
-/// The unquoted key at the start of a line, and the position behind its colon.
+/// The unquoted key at the start of a line, and the position after its colon.
 fn line_key(line: &str) -> Option<(String, usize)> {
     steps::count(line.len());
     if let Some(end) = scalar::quoted_end(line) {

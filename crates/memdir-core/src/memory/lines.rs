@@ -8,7 +8,7 @@ pub struct Fence<'a> {
     pub mark: char,
     /// The number of marks, three or more.
     pub length: usize,
-    /// The info string behind the marks, trimmed: usually the language.
+    /// The info string after the marks, trimmed: usually the language.
     pub info: &'a str,
 }
 
@@ -84,7 +84,7 @@ impl FenceScanner {
 pub struct AtxHeading<'a> {
     /// 1 to 6.
     pub level: u8,
-    /// Its text without the marks before and behind it.
+    /// Its text without the marks before and after it.
     pub text: &'a str,
 }
 

@@ -210,7 +210,7 @@ fn line_spots(line: &str, start: usize, found: &mut Vec<ReferenceSpan>) {
     }
 }
 
-/// The position behind the colon of `[id]:`, if the line is a definition; a footnote is not.
+/// The position after the colon of `[id]:`, if the line is a definition; a footnote is not.
 fn definition(line: &str) -> Option<usize> {
     let body = line.trim_start_matches(' ');
     let indent = line.len() - body.len();

@@ -58,7 +58,7 @@ impl<'t> PatternSearch<'t> {
                 human_bytes(self.text.len() as u64)
             )));
         }
-        let Some(groups) = self.regex.captures_from_pos(self.text, self.at).map_err(too_hard)? else {
+        let Some(groups) = self.regex.captures_from_pos(self.text, self.at).map_err(limit_exceeded)? else {
             return Ok(None);
         };
         let Some(whole) = groups.get(0) else { return Ok(None) };
@@ -73,14 +73,14 @@ impl<'t> PatternSearch<'t> {
     pub(super) fn matches_empty(&self) -> Result<bool> {
         let probe = "\u{e000}\u{e000}";
         let between = '\u{e000}'.len_utf8();
-        let found = self.regex.find_from_pos(probe, between).map_err(too_hard)?;
+        let found = self.regex.find_from_pos(probe, between).map_err(limit_exceeded)?;
         Ok(found.is_some_and(|found| found.start() == between && found.end() == between))
     }
 
-    /// Whether the pattern matches again within a match, behind its first character.
+    /// Whether the pattern matches again within a match, after its first character.
     pub(super) fn matches_again_inside(&self, start: usize, end: usize) -> Result<bool> {
         let first = self.text[start..end].chars().next().map_or(0, char::len_utf8);
-        self.regex.is_match(&self.text[start + first..end]).map_err(too_hard)
+        self.regex.is_match(&self.text[start + first..end]).map_err(limit_exceeded)
     }
 
     /// Keeps the sum of all steps bounded: with twice as many matches, each has half the steps.
@@ -113,7 +113,7 @@ fn build(pattern: &str, steps: usize) -> Result<Regex, Box<fancy_regex::Error>> 
         .map_err(Box::new)
 }
 
-fn too_hard(_: fancy_regex::Error) -> Error {
+fn limit_exceeded(_: fancy_regex::Error) -> Error {
     let why =
         "the regular expression takes too many steps on this memory; make it more specific and avoid nested repetition such as `(a+)+`";
     Error::bad_expression(why)

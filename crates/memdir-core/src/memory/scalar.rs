@@ -64,7 +64,7 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The position behind the closing quote of a text that begins with a quote, if it is on the same line.
+/// The position after the closing quote of a text that begins with a quote, if it is on the same line.
 pub(super) fn quoted_end(text: &str) -> Option<usize> {
     let quote = *text.as_bytes().first().filter(|q| matches!(q, b'"' | b'\''))?;
     let mut bytes = text.bytes().enumerate().skip(1).peekable();

@@ -21,7 +21,7 @@ use crate::{
     project::Project,
     store::{Access, ChangeId, Store, Stored, mounts},
 };
-use files::{Space, between_files, file_findings};
+use files::{CheckedSpace, between_files, file_findings};
 use serde::Serialize;
 
 /// What to check.
@@ -177,7 +177,7 @@ pub fn check(store: &dyn Store, context: &Context, request: &Check<'_>) -> Resul
     }
     out.files = files.len();
     let texts: Vec<(&Stored, String)> = files.iter().map(|stored| (stored, text::decode(&stored.bytes).0.into_owned())).collect();
-    let space = Space::new(store, &texts, request.project);
+    let space = CheckedSpace::new(store, &texts, request.project);
     for (stored, text) in &texts {
         file_findings(&space, stored, text, &mut out.findings);
         out.without_cues += usize::from(cues::lacks_cues(store, &stored.path, &Memory::parse(text).0));

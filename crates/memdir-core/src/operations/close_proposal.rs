@@ -17,7 +17,7 @@ pub(crate) struct WithdrawnProposal {
     pub(crate) is_repeated: bool,
 }
 
-/// Withdraws the open proposal that undo means: the one with this id, or the newest one of this actor and session if it is newer than
+/// Withdraws the open proposal that an undo refers to: the one with this id, or the newest one of this actor and session if it is newer than
 /// `change`. Returns it, or `None` if there is none.
 pub(crate) fn withdraw_newest(
     store: &dyn Store,
@@ -28,11 +28,11 @@ pub(crate) fn withdraw_newest(
     let Some(proposals) = store.proposals() else { return Ok(None) };
     let filter = ProposalFilter { state: Some(ProposalState::Open), ..ProposalFilter::default() };
     let open = proposals.proposals(&context.actor, &filter)?;
-    let is_meant = |proposal: &&Proposal| match id {
+    let is_requested = |proposal: &&Proposal| match id {
         Some(id) => proposal.id.0 == id.to_ascii_lowercase() && proposal.can_withdraw,
         None => proposal.author == context.actor && change.is_none_or(|change| change.at <= proposal.at),
     };
-    let Some(proposal) = open.iter().find(is_meant) else { return Ok(None) };
+    let Some(proposal) = open.iter().find(is_requested) else { return Ok(None) };
     let decision = ProposalDecision { at: now(context)?, by: context.actor.name.clone(), reason: None };
     match proposals.close(proposal, ProposalState::Withdrawn, &decision, context.key.as_ref())? {
         Some(earlier) => repeated(proposals, context, earlier),

@@ -218,7 +218,7 @@ pub enum DreamChange {
         /// Its version in the plan.
         version: Version,
     },
-    /// The memory gets its line in the entrypoint, also if the line is on a page; its text stays.
+    /// The memory gets its line in the entrypoint, even if the line is on a page; its text stays.
     List {
         /// The memory.
         path: MemoryPath,

@@ -1,4 +1,4 @@
-//! What tools, prompts and `memdir log --status` say about dreams. A value that the program passes in: the library does not look for it.
+//! What tools, prompts and `memdir log --status` show about dreams. A value that the program passes in: the library does not look for it.
 
 use crate::base::time;
 use jiff::{Timestamp, civil::Date};

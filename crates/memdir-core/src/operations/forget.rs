@@ -80,7 +80,7 @@ pub(crate) fn find_forgettable(store: &dyn Store, phrase: &Phrase) -> Result<For
     Ok(found)
 }
 
-/// The files of all mounts, also of those that lists leave out, such as the inbox.
+/// Returns the files of all mounts, including those that lists omit, such as the inbox.
 fn entries(view: &dyn View) -> Result<Vec<Entry>> {
     let mut all = view.list("")?.entries;
     for mount in view.mounts().iter().filter(|mount| mount.apart) {

@@ -55,9 +55,9 @@ pub(crate) fn versions(store: &dyn Store, path: &MemoryPath, most: usize) -> Res
     let mut versions = Vec::with_capacity(changes.len());
     for change in changes {
         let earlier = came_from(std::slice::from_ref(&change), &name).map(|(earlier, _)| earlier);
-        let of = |name: &MemoryPath| change.files.iter().find(|file| file.path.name() == name.name());
-        let before = earlier.as_ref().and_then(of).and_then(|file| file.before);
-        if let Some(file) = of(&name) {
+        let entry_of = |name: &MemoryPath| change.files.iter().find(|file| file.path.name() == name.name());
+        let before = earlier.as_ref().and_then(entry_of).and_then(|file| file.before);
+        if let Some(file) = entry_of(&name) {
             let (path, before, after) = (file.path.clone(), file.before.or(before), file.after);
             versions.push(MemoryVersion { path, before, after, change });
         }

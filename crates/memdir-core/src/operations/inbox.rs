@@ -43,7 +43,7 @@ pub struct Inbox {
     pub open: Vec<InboxEntry>,
     /// The number of rejected candidates whose files are kept.
     pub rejected: usize,
-    /// Memories that already contain what was said in a conversation, newest first.
+    /// Memories that already contain what a conversation would propose, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownMemory>,
 }

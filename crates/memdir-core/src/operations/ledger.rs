@@ -18,7 +18,7 @@ use crate::{
     recall::when::{Strength, Tripwire},
     store::{Change, FileChange, MountInfo, Role, Source, Store, View, files::journal_name, mounts},
 };
-use counts::MountCounts;
+use counts::MountUseCounts;
 use jiff::Timestamp;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -64,12 +64,12 @@ impl SpaceUses {
         self.tripwires.get(&(name.to_owned(), tripwire_id(wire, strength))).copied().unwrap_or_default()
     }
 
-    /// When any tripwire of a memory last fired, also one that it no longer has.
+    /// When any tripwire of a memory last fired, including one that it no longer has.
     pub fn last_fired(&self, name: &str) -> Option<Timestamp> {
         self.tripwires.iter().filter(|((other, _), _)| other == name).filter_map(|(_, row)| row.last_fired).max()
     }
 
-    /// All memories with counts, also those that no longer exist, in the order of their names.
+    /// All memories with counts, including those that no longer exist, in the order of their names.
     pub fn memories(&self) -> impl Iterator<Item = (&str, &UseCounts)> {
         self.memories.iter().map(|(name, row)| (name.as_str(), row))
     }
@@ -192,7 +192,7 @@ impl UseLedger {
         written
     }
 
-    fn read_mount(&self, mount: &MountInfo) -> MountCounts {
+    fn read_mount(&self, mount: &MountInfo) -> MountUseCounts {
         read_file(&self.file(mount))
     }
 
@@ -238,17 +238,17 @@ fn renamed_by(change: &Change) -> Vec<(MemoryPath, MemoryPath)> {
     removed.iter().filter_map(pair).collect()
 }
 
-fn read_file(path: &Path) -> MountCounts {
+fn read_file(path: &Path) -> MountUseCounts {
     let mut bytes = Vec::new();
     // A file that is not there, or cannot be read, has no counts.
     if let Ok(file) = File::open(path) {
         let _ = file.take(4 * LEDGER_MAX_BYTES).read_to_end(&mut bytes);
     }
-    MountCounts::parse(&String::from_utf8_lossy(&bytes))
+    MountUseCounts::parse(&String::from_utf8_lossy(&bytes))
 }
 
 /// Replaces a file with its sums. The caller holds the lock.
-fn rewrite(path: &Path, now: Timestamp, change: impl FnOnce(&mut MountCounts)) -> io::Result<()> {
+fn rewrite(path: &Path, now: Timestamp, change: impl FnOnce(&mut MountUseCounts)) -> io::Result<()> {
     let mut counts = read_file(path);
     change(&mut counts);
     counts.bound();
@@ -257,7 +257,7 @@ fn rewrite(path: &Path, now: Timestamp, change: impl FnOnce(&mut MountCounts)) -
     disk::replace(path, how, |file| file.write_all(text.as_bytes()))
 }
 
-/// The end of the last complete line: behind it is what a killed process left of its own.
+/// Returns the end of the last complete line: after it is an incomplete line of a killed process.
 fn complete_end(file: &mut File) -> io::Result<u64> {
     let len = file.metadata()?.len();
     let mut end = len;

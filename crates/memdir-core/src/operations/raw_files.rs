@@ -50,7 +50,7 @@ pub(crate) fn remove(store: &dyn Store, context: &Context, path: &MemoryPath) ->
     let change = store.change(&context.intent(Verb::Delete), std::slice::from_ref(path), &mut |view| {
         let tree = tree(view, path)?;
         is_folder = tree.folders.is_some();
-        let mut edits: Vec<FileEdit> = tree.files.iter().map(|file| gone(&file.path)).collect();
+        let mut edits: Vec<FileEdit> = tree.files.iter().map(|file| removal(&file.path)).collect();
         edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits);
         Ok(edits)
     })?;
@@ -75,7 +75,7 @@ pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, 
         let mut edits = Vec::with_capacity(tree.files.len() * 2);
         for file in tree.files {
             edits.push(FileEdit { path: target(&file.path), bytes: Some(file.bytes), role: Role::Memory });
-            edits.push(gone(&file.path));
+            edits.push(removal(&file.path));
         }
         edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits);
         folders = tree.folders;
@@ -92,7 +92,7 @@ fn settle_folders(change: &Change, folders: Result<()>) -> Result<()> {
     if change.files.is_empty() { folders } else { Ok(()) }
 }
 
-fn gone(path: &MemoryPath) -> FileEdit {
+fn removal(path: &MemoryPath) -> FileEdit {
     FileEdit { path: path.clone(), bytes: None, role: Role::Memory }
 }
 

@@ -100,7 +100,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
     let wanted = rules.chain(wanted.into_iter().filter(|one| request.rules.iter().all(|rule| rule.path != one.path))).collect();
     let wanted = outdated_last(with_places_for_matches(wanted, request.room.memories));
     let look = request.project.map(ProjectLookup::new);
-    let mut texts: Vec<Found> = Vec::new();
+    let mut texts: Vec<RecallMatch> = Vec::new();
     let mut dropped = Vec::new();
     for one in wanted {
         // One more than fits, in case a manual is dropped; the rest is only named.
@@ -110,7 +110,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
         }
         texts.extend(read_wanted(store, context, &one, request, look.as_ref())?);
     }
-    let candidates: Vec<RecallCandidate<'_>> = texts.iter().map(Found::candidate).collect();
+    let candidates: Vec<RecallCandidate<'_>> = texts.iter().map(RecallMatch::candidate).collect();
     Ok(fit_with(&candidates, dropped, request.room))
 }
 
@@ -133,7 +133,7 @@ fn by_validity<'a>(wanted: Vec<Wanted<'a>>, table: &RecallTable, store: &dyn Sto
     out
 }
 
-/// Moves outdated memories behind the others. Rules that an action matched stay first.
+/// Moves outdated memories below the others. Rules that an action matched stay first.
 fn outdated_last(wanted: Vec<Wanted<'_>>) -> Vec<Wanted<'_>> {
     let (current, outdated): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|one| one.outdated.is_none() || one.rule.is_some());
     current.into_iter().chain(outdated).collect()
@@ -225,7 +225,7 @@ fn push<'a>(wanted: &mut Vec<Wanted<'a>>, one: Wanted<'a>) {
     }
 }
 
-struct Found {
+struct RecallMatch {
     name: String,
     text: String,
     lines: Option<String>,
@@ -239,7 +239,7 @@ struct Found {
     replaces: Option<String>,
 }
 
-impl Found {
+impl RecallMatch {
     fn candidate(&self) -> RecallCandidate<'_> {
         RecallCandidate {
             name: &self.name,
@@ -263,7 +263,7 @@ fn read_wanted(
     wanted: &Wanted<'_>,
     request: &Recall<'_>,
     look: Option<&ProjectLookup<'_>>,
-) -> Result<Option<Found>> {
+) -> Result<Option<RecallMatch>> {
     let Some(stored) = read::if_readable(store.get(&wanted.path))? else { return Ok(None) };
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(&decoded);
@@ -276,10 +276,11 @@ fn read_wanted(
         Some(rule) if rule.is_repeated => (format!("[shown before for the same action; read {} for its text]", stored.path.name()), None),
         _ => part(&memory, wanted.met.as_ref()),
     };
-    let gone: Vec<String> = look.map(|look| verify::gone(look, &text).into_iter().map(|named| named.text).collect()).unwrap_or_default();
+    let gone: Vec<String> =
+        look.map(|look| verify::missing_mentions(look, &text).into_iter().map(|named| named.text).collect()).unwrap_or_default();
     let mut missing = verify::missing(store, look, &stored.path, &text)?;
     missing.retain(|words| !gone.iter().any(|gone| words.starts_with(&format!("{gone},"))));
-    Ok(Some(Found {
+    Ok(Some(RecallMatch {
         name: stored.path.name().to_owned(),
         text,
         lines,

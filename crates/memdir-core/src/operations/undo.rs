@@ -1,6 +1,6 @@
 //! Undoes and redoes changes. Both are changes themselves. Undo fails with a diff if a memory was changed since; only the undo of a dream
 //! leaves such memories as they are and names them. A change of another
-//! actor is only undone if the caller gives its id; a change made outside memdir also if it is the newest of all.
+//! actor is only undone if the caller gives its id; a change made outside memdir is also undone if it is the newest of all.
 
 use crate::{
     base::{
@@ -23,7 +23,7 @@ use std::collections::HashSet;
 pub enum UndoTarget {
     /// The newest change of this actor and session.
     Mine,
-    /// The newest change of all, also one made outside memdir. An error that names it, if another actor made it.
+    /// The newest change of all, including one made outside memdir. The undo fails with an error that names the change if another actor made it.
     Last,
     /// The change whose id starts with this text, by any actor.
     Id(String),
@@ -196,7 +196,7 @@ fn phrase(change: &Change, verb: &str, [moved, renamed]: [&str; 2]) -> String {
     let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
     let gone = change.files.iter().filter(|file| file.role == Role::Memory && file.after.is_none()).count();
     match (change.verb, side(true), side(false)) {
-        // The files are in no order that tells which new name belongs to which old one.
+        // The order of the files does not show which new name belongs to which old one.
         (Verb::Rename, from, _) if gone > 1 => return format!("{renamed} {from} and {} more", gone - 1),
         (Verb::Rename, from, "") => return format!("{moved} {from} to {}", other()),
         (Verb::Rename, "", to) => return format!("{moved} {to} here from {}", other()),

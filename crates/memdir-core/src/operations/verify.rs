@@ -6,7 +6,7 @@ mod lookup;
 mod mentions;
 mod project_symbols;
 
-pub use anchors::{AnchorFate, AnchorState, FileHistory};
+pub use anchors::{AnchorOutcome, AnchorState, FileHistory};
 pub use lookup::ProjectLookup;
 pub use mentions::{Mention, MentionKind, mentions};
 
@@ -112,11 +112,11 @@ pub fn verify(store: &dyn Store, context: &Context, request: &Verify<'_>) -> Res
 }
 
 /// Returns what a text mentions and no longer exists, as far as that is cheap to look up.
-pub fn gone(look: &ProjectLookup<'_>, text: &str) -> Vec<Mention> {
+pub fn missing_mentions(look: &ProjectLookup<'_>, text: &str) -> Vec<Mention> {
     mentions(text).into_iter().filter(|named| look.is_there(named) == Some(false)).collect()
 }
 
-/// Describes what a text mentions and does not exist, besides what [`gone`] returns: links and references to memories and, if the
+/// Describes what a text mentions and does not exist, besides what [`missing_mentions`] returns: links and references to memories and, if the
 /// project's sources are few enough to be read now, symbols of the project that no tracked file contains.
 pub fn missing(store: &dyn Store, look: Option<&ProjectLookup<'_>>, holder: &MemoryPath, text: &str) -> Result<Vec<String>> {
     let mut out = Vec::new();

@@ -4,15 +4,15 @@ use std::{fs::File, io::Read as _, path::Path};
 
 /// Keys as `section.key` or `section.name.key`, in lower case except for the name, with their values in order.
 #[derive(Debug, Default)]
-pub(super) struct Config(Vec<(String, String)>);
+pub(super) struct GitConfig(Vec<(String, String)>);
 
-impl Config {
+impl GitConfig {
     /// Reads the configuration of a repository; empty if it cannot be read.
     pub(super) fn read(git_dir: &Path) -> Self {
         const MOST: u64 = 1 << 20;
         let mut bytes = Vec::new();
         let read = File::open(git_dir.join("config")).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
-        if read.is_err() { Config::default() } else { Config::parse(&String::from_utf8_lossy(&bytes)) }
+        if read.is_err() { GitConfig::default() } else { GitConfig::parse(&String::from_utf8_lossy(&bytes)) }
     }
 
     /// Parses a configuration and ignores invalid lines.
@@ -30,7 +30,7 @@ impl Config {
                 }
             }
         }
-        Config(found)
+        GitConfig(found)
     }
 
     /// The last value of a key.
@@ -82,13 +82,13 @@ fn value(raw: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Config;
+    use super::GitConfig;
 
     #[test]
     fn understands_what_git_writes() {
         let text = "[core]\n\tbare = false ; no\n\tworktree = \"../a b\" # here\n[Remote \"Origin\"]\n\tURL = git@host:x.git\n\
                     [remote \"up\\\"stream\"]\n\turl = https://host/\\\ny.git\n[junk\n=\n[core]\n\tbare\n";
-        let config = Config::parse(text);
+        let config = GitConfig::parse(text);
         assert_eq!(config.get("core.worktree"), Some("../a b"));
         assert_eq!(config.get("remote.Origin.url"), Some("git@host:x.git"));
         assert_eq!(config.all("remote.", ".url").collect::<Vec<_>>(), ["git@host:x.git", "https://host/y.git"]);

@@ -1,7 +1,7 @@
 //! Hints that two projects are the same. Only shown to a person: a fork has the same remote and the same first commit, and the
 //! author of a prepared `.git` can write anything into it.
 
-use super::{Project, config::Config};
+use super::{Project, config::GitConfig};
 use crate::base::sort::SharedSort as _;
 use std::{
     fs::File,
@@ -29,7 +29,7 @@ impl Hints {
 /// Returns the hints of a project; empty outside of git.
 pub fn hints(project: &Project) -> Hints {
     let Some(git) = &project.git else { return Hints::default() };
-    let config = Config::read(git);
+    let config = GitConfig::read(git);
     let mut remotes: Vec<String> = config.all("remote.", ".url").filter_map(remote_key).collect();
     remotes.shared_sort();
     remotes.dedup();
@@ -40,7 +40,7 @@ pub fn hints(project: &Project) -> Hints {
 /// searching the packed objects would cost too much for a hint.
 pub fn local_remotes(project: &Project) -> Vec<PathBuf> {
     let Some(git) = &project.git else { return Vec::new() };
-    let config = Config::read(git);
+    let config = GitConfig::read(git);
     let local = |url: &str| {
         let path = Path::new(url.strip_prefix("file://").unwrap_or(url)).canonicalize().ok()?;
         Some(if path.ends_with(".git") { path.parent()?.to_owned() } else { path })

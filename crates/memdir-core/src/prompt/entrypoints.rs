@@ -15,7 +15,7 @@ use crate::{
 const NOTE_UNITS: usize = 160;
 
 /// The entrypoint of one part.
-struct Block<'a> {
+struct EntrypointBlock<'a> {
     part: &'a SpacePart<'a>,
     /// The name by which a tool reads it.
     source: String,
@@ -27,7 +27,8 @@ pub(super) fn render(input: &PromptInput<'_>, before: &str) -> Option<String> {
     if input.entrypoint != PromptEntrypoint::Shown {
         return None;
     }
-    let blocks: Vec<Block<'_>> = input.parts.iter().filter(|part| part.kept).map(|part| Block::new(input, part)).collect();
+    let blocks: Vec<EntrypointBlock<'_>> =
+        input.parts.iter().filter(|part| part.kept).map(|part| EntrypointBlock::new(input, part)).collect();
     let rooms = rooms(input, before, &blocks);
     let sections = blocks.iter().zip(rooms).map(|(block, room)| block.render(input, room));
     let sections: Vec<String> = std::iter::once(format!("## {}", input.file)).chain(sections).collect();
@@ -35,8 +36,8 @@ pub(super) fn render(input: &PromptInput<'_>, before: &str) -> Option<String> {
 }
 
 /// The room of each block: all it needs, or an equal share of what the blocks that need less leave.
-fn rooms(input: &PromptInput<'_>, before: &str, blocks: &[Block<'_>]) -> Vec<usize> {
-    let mut rooms: Vec<usize> = blocks.iter().map(Block::units).collect();
+fn rooms(input: &PromptInput<'_>, before: &str, blocks: &[EntrypointBlock<'_>]) -> Vec<usize> {
+    let mut rooms: Vec<usize> = blocks.iter().map(EntrypointBlock::units).collect();
     let Some(max) = input.max_units else { return rooms };
     let fixed: usize = blocks.iter().map(|block| units(&block.frame(input, "")) + NOTE_UNITS).sum();
     let mut left = max.saturating_sub(units(before) + units(input.file) + fixed);
@@ -53,7 +54,7 @@ fn units(text: &str) -> usize {
     text.chars().map(json_units).sum()
 }
 
-impl<'a> Block<'a> {
+impl<'a> EntrypointBlock<'a> {
     fn new(input: &PromptInput<'_>, part: &'a SpacePart<'a>) -> Self {
         let source = if part.prefix.is_empty() { input.file.to_owned() } else { format!("{}/{}", part.prefix, input.file) };
         let text = part.entrypoint.map(str::trim).unwrap_or_default();
@@ -61,7 +62,7 @@ impl<'a> Block<'a> {
             Some(_) => overview(text, part.prefix),
             None => OverviewLine::verbatim(text),
         };
-        Block { part, source, lines }
+        EntrypointBlock { part, source, lines }
     }
 
     /// The length of its lines.

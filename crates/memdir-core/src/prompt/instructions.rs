@@ -1,5 +1,5 @@
 //! The instructions that a server sends to a model when it connects. A host whose session hook provides the memory section gets brief
-//! ones, because the section already says the rest.
+//! ones, because the section already contains the rest.
 
 use super::{
     parts::USER,

@@ -62,7 +62,7 @@ impl<'a> SpacePart<'a> {
     }
 }
 
-/// Whether everybody who works on the project reads the memories with this prefix. On a server, all callers share the project.
+/// Whether all people who work on the project read the memories with this prefix. On a server, all callers share the project.
 pub(super) fn is_shared(prefix: &str, remote: bool) -> bool {
     prefix == "team" || (remote && prefix.is_empty())
 }

@@ -112,7 +112,7 @@ pub struct PromptLoad {
 
 /// Builds the prompt of a space.
 pub fn prompt(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Result<BuiltPrompt> {
-    let selected = Selected::new(store, context, request)?;
+    let selected = DescribedParts::new(store, context, request)?;
     let parts: Vec<SpacePart<'_>> = selected.parts.iter().map(Loaded::part).collect();
     // Without any entrypoint, the prompt must not ask for a line in one.
     let entrypoint = if parts.iter().any(|part| part.kept) { request.entrypoint } else { PromptEntrypoint::Unused };
@@ -136,7 +136,7 @@ pub fn prompt(store: &dyn Store, context: &Context, request: &PromptRequest<'_>)
 }
 
 /// The parts of a space that a prompt describes.
-struct Selected<'a> {
+struct DescribedParts<'a> {
     /// At least one part.
     parts: Vec<Loaded>,
     /// The index of the part for names without a prefix, or of the one with the log.
@@ -148,7 +148,7 @@ struct Selected<'a> {
 /// Why there is no prompt for a team: only parts of the space are selected.
 const TEAM_NOT_SELECTED: &str = "the selected part of the memory does not include a team memory; add team to --only, or omit --only";
 
-impl<'a> Selected<'a> {
+impl<'a> DescribedParts<'a> {
     fn new(store: &dyn Store, context: &Context, request: &PromptRequest<'a>) -> Result<Self> {
         let team = team(store, context, request);
         let mode = match request.mode {
@@ -196,7 +196,7 @@ impl<'a> Selected<'a> {
         let main = parts.iter().position(|part| part.prefix == prefix).unwrap_or(0);
         let with_team = (mode == ModeName::Team && !by_parts) || (is_log && !request.remote && prefix != "team");
         parts.extend(team.filter(|_| with_team));
-        Ok(Selected { parts, main, is_log, agent })
+        Ok(DescribedParts { parts, main, is_log, agent })
     }
 
     fn main(&self) -> &Loaded {
@@ -232,7 +232,7 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPa
         let is_folder = dir.symlink_metadata().is_ok_and(|meta| meta.is_dir());
         let memory = store.get(&name)?;
         if !is_folder && memory.is_none() && !remote {
-            return Err(nothing_open(store, &name));
+            return Err(no_such_part(store, &name));
         }
         if is_folder || memory.is_none() {
             all.push(OpenPath { name: format!("{}/", name.name()), path: dir.display().to_string() });
@@ -246,7 +246,7 @@ fn open(store: &dyn Store, mount: &MountInfo, remote: bool) -> Result<Vec<OpenPa
 }
 
 /// The error for a name that the space was narrowed to and that does not exist.
-fn nothing_open(store: &dyn Store, name: &MemoryPath) -> Error {
+fn no_such_part(store: &dyn Store, name: &MemoryPath) -> Error {
     let inside = MemoryPath::parse(&format!("{}/x", name.name())).map(|inside| store.check_writable(&inside));
     match inside {
         Ok(Err(Error::ReadOnly { why, cause: ReadOnlyCause::NoTeam { command }, .. })) => Error::NoTeam { message: why, command },

@@ -28,7 +28,7 @@ pub(super) enum WordKind {
     Telling,
     /// A pair of characters of a script without spaces: many together say what the message is about.
     Pair,
-    /// A number that may tell memories apart that are alike.
+    /// A number that may distinguish memories that are otherwise alike.
     Number,
     /// A part of a `camelCase` word.
     Part,

@@ -9,7 +9,7 @@ const NOUNS: &[&str] = &[
     "memory", "memories", "memdir", "gedächtnis", "erinnerungen", "mémoire", "mémoires", "memoria", "memorias", "memorie", "memória",
     "memórias", "geheugen", "pamięć", "память",
 ];
-/// Words that may stand between verb and noun.
+/// Words that may be between verb and noun.
 const BETWEEN: &[&str] = &[
     "my", "your", "the", "all", "any", "saved", "stored", "mein", "meine", "dein", "deine", "das", "die", "alle", "la", "les", "le", "ta",
     "tes", "ma", "mes", "toute", "ton", "tu", "tus", "mi", "las", "il", "tua", "le", "a", "as", "sua", "minha", "je", "mijn", "het",
@@ -52,7 +52,7 @@ fn clause_asks(clause: &str) -> bool {
 }
 
 #[test]
-fn a_request_is_told_from_a_topic() {
+fn an_opt_out_is_a_request_and_not_a_topic() {
     for yes in [
         "ignore memory",
         "Ignore your memory, how do I deploy?",

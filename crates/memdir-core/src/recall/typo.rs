@@ -1,4 +1,4 @@
-//! Mistyped words: how far two words are apart, and which word of a store a message meant.
+//! Mistyped words: how far two words are apart, and which word of a store is closest.
 
 /// Whether two different words differ by one letter: replaced, added, left out, or swapped with its neighbour.
 pub(super) fn is_one_slip(a: &str, b: &str) -> bool {
@@ -63,7 +63,7 @@ pub(super) fn closeness(written: &str, known: &str, is_foreign: bool) -> Option<
 }
 
 #[test]
-fn slips_are_told_from_other_words() {
+fn a_typo_is_distinguished_from_another_word() {
     for (a, b) in [("deploy", "depoly"), ("deploy", "deplo"), ("deploy", "deeploy"), ("deploy", "deplox"), ("a", "ab")] {
         assert!(is_one_slip(a, b) && is_one_slip(b, a), "{a} {b}");
     }

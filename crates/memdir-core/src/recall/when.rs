@@ -91,7 +91,7 @@ impl Strength {
 pub struct When {
     /// The tripwires, in the order of the text.
     pub tripwires: Vec<Tripwire>,
-    /// The strength of all of them. Without one, commands hold and everything else tells.
+    /// The strength of all of them. Without one, the default is [`Strength::Hold`] for commands and [`Strength::Tell`] for everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
 }
@@ -291,7 +291,7 @@ fn patterns(value: &Value) -> Vec<String> {
     }
 }
 
-/// Removes the indentation of all lines but the first, which begins behind the key of the field.
+/// Removes the indentation of all lines but the first, which begins after the key of the field.
 fn dedent(raw: &str) -> String {
     let indent = |line: &&str| line.len() - line.trim_start_matches(' ').len();
     let least = raw.lines().skip(1).filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min().unwrap_or(0);
@@ -306,14 +306,14 @@ fn dedent(raw: &str) -> String {
 }
 
 /// The position up to which a value was read, and its line. Keys and patterns are in the order of the text, so each is searched
-/// behind the last.
+/// after the last.
 struct ValueCursor<'a> {
     raw: &'a str,
     at: usize,
     line: u64,
 }
 
-/// How far behind the last pattern the next one is searched. One that is written with escapes is not in the text, and must not cost
+/// The distance after the last pattern within which the next one is searched. One that is written with escapes is not in the text, and must not cost
 /// a search of all of it.
 const NEXT_PATTERN_BYTES: usize = 2 * limits::GLOB_BYTES;
 

@@ -43,8 +43,8 @@ pub struct Word {
 /// Returns the runs of letters and digits of a text, as written. The words of each are those of [`Analyser::split_words`].
 pub fn runs(text: &str) -> impl Iterator<Item = &str> {
     split::pieces(text).filter_map(|piece| match piece {
-        split::Piece::Run(run) => Some(run),
-        split::Piece::Code(_) => None,
+        split::TextPiece::Run(run) => Some(run),
+        split::TextPiece::Code(_) => None,
     })
 }
 
@@ -89,8 +89,8 @@ impl Analyser {
     pub fn feed(&mut self, text: &str, sink: &mut impl TokenSink) {
         for piece in split::pieces(text) {
             match piece {
-                split::Piece::Run(run) => self.run(run, sink),
-                split::Piece::Code(code) => code_forms(code, sink),
+                split::TextPiece::Run(run) => self.run(run, sink),
+                split::TextPiece::Code(code) => code_forms(code, sink),
             }
         }
     }
@@ -106,7 +106,7 @@ impl Analyser {
     pub fn words_with_parts(&mut self, text: &str) -> Vec<(Word, Vec<String>)> {
         let mut all = Vec::new();
         for piece in split::pieces(text) {
-            let split::Piece::Run(run) = piece else { continue };
+            let split::TextPiece::Run(run) = piece else { continue };
             let mut found = CollectedTokens::default();
             self.run(run, &mut found);
             let parts = self.name_parts(run);

@@ -5,11 +5,11 @@ use super::{
     analysis::{Analyser, Word, asks_by_parts, pasted, rarity},
     chats::ChatFilter,
     file_filter::{Coverage, FileFilter},
-    fuse::{self, Ranked},
+    fuse::{self, RankedCandidate},
     index::{Counts, IndexQuery, IndexView, KnownFile, Since, UnitCandidate},
     meaning::Meaning,
     mount_views::SearchMount,
-    outdated::Standings,
+    outdated::OutdatedStatuses,
     query::{self, Query},
     ranking::{self, Scale},
 };
@@ -55,7 +55,7 @@ pub(crate) struct RankedCandidates {
     asked: Vec<AskedQuery>,
     /// Whether the query is a pasted text.
     is_pasted: bool,
-    pub(crate) ranked: Vec<Ranked>,
+    pub(crate) ranked: Vec<RankedCandidate>,
     method: Method,
     searched: SearchedCounts,
     notes: Vec<String>,
@@ -79,10 +79,10 @@ impl AskedQuery {
 const PASTED_CHANCE: f32 = 0.2;
 
 /// The score of a perfect match of a query, with what its unknown words count against a match.
-fn mass(query: &Query, counts: &Counts) -> f32 {
+fn perfect_score(query: &Query, counts: &Counts) -> f32 {
     let chance = 1.0 + PASTED_CHANCE * (query.lines.max(1) as f32).ln();
-    let known = ranking::mass(counts);
-    chance * (known + query.unknown as f32 * PASTED_UNKNOWN * ranking::perfect(ranking::idf(counts.totals.units, 0)))
+    let known = ranking::perfect_score(counts);
+    chance * (known + query.unknown as f32 * PASTED_UNKNOWN * ranking::perfect_word_score(ranking::idf(counts.totals.units, 0)))
 }
 
 /// Counts the units of all views in which each term occurs, with one look-up for all terms.
@@ -159,7 +159,7 @@ impl Finder<'_> {
         let lines = queries.len();
         for (_, query) in queries.into_iter().take(PASTED_LINES) {
             let line = self.find_query(views, search, Query { lines, ..query }, &[])?;
-            ranked.extend(line.ranked.into_iter().map(|one| Ranked { asked: found.asked.len(), ..one }));
+            ranked.extend(line.ranked.into_iter().map(|one| RankedCandidate { asked: found.asked.len(), ..one }));
             found.asked.extend(line.asked);
         }
         found.ranked = fuse::merge(ranked, search.min_score);
@@ -221,7 +221,7 @@ impl Finder<'_> {
         let scale = Scale { min_cosine: scale.min_cosine.filter(|_| query.terms.len() <= QUESTION_TERMS), ..scale };
         let decay = search.decay.then(|| self.clock.now());
         let [curated, chats] = candidates;
-        let standings = Standings {
+        let statuses = OutdatedStatuses {
             mounts: self.mounts,
             views,
             successions: self.successions,
@@ -231,7 +231,7 @@ impl Finder<'_> {
             is_allowed: &|at, name, known| filter.allows(at, name, known),
         };
         let fuse =
-            |candidates, counts| fuse::fuse(candidates, mass(&query, counts), scale, decay, &|at, name| standings.standing(at, name));
+            |candidates, counts| fuse::fuse(candidates, perfect_score(&query, counts), scale, decay, &|at, name| statuses.status(at, name));
         let ranked = fuse::share(fuse(curated, &counts[0]), fuse(chats, &counts[1]), search.min_score);
         let method = match (has_vectors, counts.iter().any(has_any_word)) {
             (true, true) => Method::Hybrid,
@@ -307,10 +307,10 @@ impl RankedCandidates {
     }
 
     /// Explains the rank of a candidate.
-    pub(super) fn explain(&self, ranked: &Ranked) -> Explain {
+    pub(super) fn explain(&self, ranked: &RankedCandidate) -> Explain {
         let asked = &self.asked[ranked.asked];
         let (candidate, counts) = (&ranked.candidate, asked.counts(ranked.source));
-        let mass = mass(&asked.query, counts);
+        let mass = perfect_score(&asked.query, counts);
         let terms = asked.query.terms.iter().zip(&counts.terms);
         Explain {
             unit: format!("{}-{}", candidate.first, candidate.last),

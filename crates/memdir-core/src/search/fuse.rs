@@ -14,7 +14,7 @@ use std::{cmp::Ordering, collections::HashSet};
 
 /// A candidate with its score.
 #[derive(Debug, Clone)]
-pub(crate) struct Ranked {
+pub(crate) struct RankedCandidate {
     pub(crate) mount: usize,
     pub(crate) source: Source,
     pub(crate) candidate: UnitCandidate,
@@ -27,12 +27,12 @@ pub(crate) struct Ranked {
     /// The number of the query that it answers best: a pasted text is several.
     pub(crate) asked: usize,
     /// Whether it can be trusted.
-    pub(crate) standing: Standing,
+    pub(crate) status: OutdatedStatus,
 }
 
 /// Whether a memory is to be shown as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct OutdatedStatus {
     /// Why it ranks behind other memories.
     pub(crate) outdated: Option<Outdated>,
     /// The memory of the same mount that is shown instead, by its name in the mount.
@@ -48,17 +48,17 @@ pub(super) fn fuse(
     mass: f32,
     scale: Scale,
     decay: Option<Timestamp>,
-    standing: &dyn Fn(usize, &str) -> Standing,
-) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = candidates
+    status: &dyn Fn(usize, &str) -> OutdatedStatus,
+) -> Vec<RankedCandidate> {
+    let mut ranked: Vec<RankedCandidate> = candidates
         .into_iter()
         .map(|(mount, source, candidate)| {
             let score = ranking::score(&candidate.parts, candidate.assistant, mass, candidate.cosine, scale);
             let age = decay.and_then(|now| log_day(&candidate.path).map(|day| days_between(day, now)));
             let decay = age.map(|days| 0.5f32.powf(days / HALF_LIFE_DAYS));
             let score = score * decay.unwrap_or(1.0);
-            let standing = standing(mount, &candidate.path);
-            Ranked { mount, source, candidate, score, own_score: score, decay, asked: 0, standing }
+            let status = status(mount, &candidate.path);
+            RankedCandidate { mount, source, candidate, score, own_score: score, decay, asked: 0, status }
         })
         .collect();
     ranked.sort_by(order);
@@ -69,7 +69,7 @@ pub(super) fn fuse(
 const ANSWERS: f32 = 0.9;
 
 /// Merges the candidates of several queries: each unit once, with its best score.
-pub(super) fn merge(mut ranked: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
+pub(super) fn merge(mut ranked: Vec<RankedCandidate>, min_score: f32) -> Vec<RankedCandidate> {
     ranked.iter_mut().for_each(|one| one.score = one.own_score);
     ranked.sort_by(order);
     let mut seen = HashSet::new();
@@ -79,21 +79,21 @@ pub(super) fn merge(mut ranked: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
 }
 
 /// Orders by score; of equals a memory before a chat, then by name and line.
-fn order(a: &Ranked, b: &Ranked) -> Ordering {
-    let place = |r: &Ranked| (r.source, r.mount, r.candidate.path.clone(), r.candidate.first);
+fn order(a: &RankedCandidate, b: &RankedCandidate) -> Ordering {
+    let place = |r: &RankedCandidate| (r.source, r.mount, r.candidate.path.clone(), r.candidate.first);
     b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
 }
 
 /// Merges memories and chats into one list. As long as a memory with enough score is left, chats never outnumber the memories above
 /// them: there are a hundred times as many turns as memories, and a memory was kept on purpose. What the user wrote in a chat, which
 /// is mostly the same question, is below all memories that answer it. A chat never scores more than the hit above it.
-pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -> Vec<Ranked> {
-    let is_good = |ranked: &Ranked| ranked.score >= min_score;
-    let (good, weak): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(is_good);
+pub(super) fn share(memories: Vec<RankedCandidate>, chats: Vec<RankedCandidate>, min_score: f32) -> Vec<RankedCandidate> {
+    let is_good = |ranked: &RankedCandidate| ranked.score >= min_score;
+    let (good, weak): (Vec<RankedCandidate>, Vec<RankedCandidate>) = memories.into_iter().partition(is_good);
     let good = outdated_last(good);
-    let (good_chats, weak_chats): (Vec<Ranked>, Vec<Ranked>) = chats.into_iter().partition(is_good);
+    let (good_chats, weak_chats): (Vec<RankedCandidate>, Vec<RankedCandidate>) = chats.into_iter().partition(is_good);
     let mut all = Vec::with_capacity(good.len() + good_chats.len() + weak.len() + weak_chats.len());
-    let (answers, questions): (Vec<Ranked>, Vec<Ranked>) =
+    let (answers, questions): (Vec<RankedCandidate>, Vec<RankedCandidate>) =
         good_chats.into_iter().partition(|chat| good.is_empty() || chat.candidate.assistant);
     let answering = good.first().map_or(f32::INFINITY, |best| ANSWERS * best.score);
     let (mut good, mut answers, mut questions) =
@@ -111,7 +111,7 @@ pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -
             taken += 1;
         }
     }
-    let mut others: Vec<Ranked> = answers.chain(questions).collect();
+    let mut others: Vec<RankedCandidate> = answers.chain(questions).collect();
     others.sort_by(order);
     all.extend(others);
     let mut above = f32::INFINITY;
@@ -119,21 +119,22 @@ pub(super) fn share(memories: Vec<Ranked>, chats: Vec<Ranked>, min_score: f32) -
         ranked.score = ranked.score.min(above);
         above = ranked.score;
     }
-    let mut rest: Vec<Ranked> = weak.into_iter().chain(weak_chats).collect();
+    let mut rest: Vec<RankedCandidate> = weak.into_iter().chain(weak_chats).collect();
     rest.sort_by(order);
     all.extend(rest);
     all
 }
 
-/// Moves outdated memories behind the others, with at most their scores. A superseded memory is left out if its successor is above it, by
+/// Moves outdated memories below the others, with at most their scores. A superseded memory is left out if its successor is above it, by
 /// itself or for another memory.
-fn outdated_last(memories: Vec<Ranked>) -> Vec<Ranked> {
-    let (current, outdated): (Vec<Ranked>, Vec<Ranked>) = memories.into_iter().partition(|one| one.standing.outdated.is_none());
+fn outdated_last(memories: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
+    let (current, outdated): (Vec<RankedCandidate>, Vec<RankedCandidate>) =
+        memories.into_iter().partition(|one| one.status.outdated.is_none());
     let mut shown: HashSet<(usize, String)> = HashSet::new();
-    let mut all: Vec<Ranked> = Vec::with_capacity(current.len() + outdated.len());
+    let mut all: Vec<RankedCandidate> = Vec::with_capacity(current.len() + outdated.len());
     for mut one in current.into_iter().chain(outdated) {
-        let is_new = shown.insert((one.mount, one.standing.successor.clone().unwrap_or_else(|| one.candidate.path.clone())));
-        if is_new || one.standing.successor.is_none() {
+        let is_new = shown.insert((one.mount, one.status.successor.clone().unwrap_or_else(|| one.candidate.path.clone())));
+        if is_new || one.status.successor.is_none() {
             one.score = one.score.min(all.last().map_or(f32::INFINITY, |above| above.score));
             all.push(one);
         }
@@ -141,10 +142,10 @@ fn outdated_last(memories: Vec<Ranked>) -> Vec<Ranked> {
     all
 }
 
-fn collapse(ranked: Vec<Ranked>) -> Vec<Ranked> {
-    let mut kept: Vec<Ranked> = Vec::with_capacity(ranked.len());
+fn collapse(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
+    let mut kept: Vec<RankedCandidate> = Vec::with_capacity(ranked.len());
     for next in ranked {
-        let same_file = |k: &&Ranked| k.mount == next.mount && k.candidate.path == next.candidate.path;
+        let same_file = |k: &&RankedCandidate| k.mount == next.mount && k.candidate.path == next.candidate.path;
         if !kept.iter().filter(same_file).any(|k| k.candidate.sketch.is_near(&next.candidate.sketch)) {
             kept.push(next);
         }

@@ -6,7 +6,7 @@ use super::{
     chats::{ChatLocator, Speaker},
     cite::{self, TermWeights},
     find::RankedCandidates,
-    fuse::Ranked,
+    fuse::RankedCandidate,
     index::UnitCandidate,
     indexing,
     mount_views::SearchMount,
@@ -86,7 +86,7 @@ impl HitReader<'_> {
                 continue;
             };
             let (decoded, _) = text::decode(&file.stored.bytes);
-            let located = match ranked.standing.successor {
+            let located = match ranked.status.successor {
                 Some(_) => Some(whole_body(file, &decoded)),
                 None => locate(&ranked.candidate, &file.stored, &decoded, last),
             };
@@ -129,7 +129,7 @@ impl HitReader<'_> {
         file: &HitFile,
         decoded: &str,
         (first, last): (u64, u64),
-        ranked: &Ranked,
+        ranked: &RankedCandidate,
         hit: &Hit,
         queries: &[TermWeights<'_>],
     ) -> f32 {
@@ -144,8 +144,13 @@ impl HitReader<'_> {
     }
 
     /// Reads the files of the next candidates, at most `count` that are not known. A file that is gone is `None`.
-    fn read_files<'r>(&self, next: &'r [Ranked], count: usize, files: &mut HashMap<(usize, &'r str), Option<HitFile>>) -> Result<()> {
-        let mut wanted: Vec<(&Ranked, (usize, &'r str))> = Vec::new();
+    fn read_files<'r>(
+        &self,
+        next: &'r [RankedCandidate],
+        count: usize,
+        files: &mut HashMap<(usize, &'r str), Option<HitFile>>,
+    ) -> Result<()> {
+        let mut wanted: Vec<(&RankedCandidate, (usize, &'r str))> = Vec::new();
         for ranked in next {
             let key = (ranked.mount, shown_name(ranked));
             if wanted.len() == count {
@@ -155,7 +160,8 @@ impl HitReader<'_> {
                 wanted.push((ranked, key));
             }
         }
-        let path = |(_, (mount, name)): &(&Ranked, (usize, &str))| Ok(MemoryPath::parse(name)?.prefixed(&self.mounts[*mount].prefix));
+        let path =
+            |(_, (mount, name)): &(&RankedCandidate, (usize, &str))| Ok(MemoryPath::parse(name)?.prefixed(&self.mounts[*mount].prefix));
         let paths = wanted.iter().map(path).collect::<Result<Vec<MemoryPath>>>()?;
         let stored = self.store.get_many(&paths)?;
         for (((ranked, key), path), stored) in wanted.into_iter().zip(paths).zip(stored) {
@@ -164,12 +170,12 @@ impl HitReader<'_> {
         Ok(())
     }
     /// The name of the memory that matched, for a hit that is shown in its place.
-    fn replaced_name(&self, ranked: &Ranked) -> Option<String> {
+    fn replaced_name(&self, ranked: &RankedCandidate) -> Option<String> {
         let path = MemoryPath::parse(&ranked.candidate.path).ok()?.prefixed(&self.mounts[ranked.mount].prefix);
         Some(path.name().to_owned())
     }
 
-    fn hit(&self, file: &HitFile, decoded: &str, (first, last): (u64, u64), ranked: &Ranked, weights: &TermWeights<'_>) -> Hit {
+    fn hit(&self, file: &HitFile, decoded: &str, (first, last): (u64, u64), ranked: &RankedCandidate, weights: &TermWeights<'_>) -> Hit {
         let mut analyser = self.analyser.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = cite::best_lines(decoded, first, last, weights, &mut analyser);
         drop(analyser);
@@ -187,9 +193,9 @@ impl HitReader<'_> {
             source: ranked.source,
             age: time::age(self.clock.now(), at),
             headings: cite::headings(file.redacted.as_deref().unwrap_or(decoded), file.memory.body_first_line(), own),
-            kind: if ranked.standing.successor.is_some() { file.memory.kind() } else { ranked.candidate.kind },
-            outdated: ranked.standing.outdated,
-            replaces: ranked.standing.successor.as_ref().and_then(|_| self.replaced_name(ranked)),
+            kind: if ranked.status.successor.is_some() { file.memory.kind() } else { ranked.candidate.kind },
+            outdated: ranked.status.outdated,
+            replaces: ranked.status.successor.as_ref().and_then(|_| self.replaced_name(ranked)),
             explain: None,
             lines: format!("{}-{last_shown}", lines.first),
         }
@@ -197,11 +203,11 @@ impl HitReader<'_> {
 }
 
 /// The file of a candidate that is shown: its successor's, if it has one.
-fn shown_name(ranked: &Ranked) -> &str {
-    ranked.standing.successor.as_deref().unwrap_or(&ranked.candidate.path)
+fn shown_name(ranked: &RankedCandidate) -> &str {
+    ranked.status.successor.as_deref().unwrap_or(&ranked.candidate.path)
 }
 
-fn hit_file(ranked: &Ranked, path: MemoryPath, stored: Stored) -> HitFile {
+fn hit_file(ranked: &RankedCandidate, path: MemoryPath, stored: Stored) -> HitFile {
     let (decoded, _) = text::decode(&stored.bytes);
     let (memory, _) = Memory::parse(frontmatter(&decoded));
     // Chats are kept without secrets, and may be too long to be scanned for each answer. A secret may be longer than the lines
@@ -216,10 +222,10 @@ fn hit_file(ranked: &Ranked, path: MemoryPath, stored: Stored) -> HitFile {
     HitFile { path, stored, memory, redacted }
 }
 
-/// The lines of the text behind the frontmatter; all lines if there is none.
+/// The lines of the text after the frontmatter; all lines if there is none.
 fn whole_body(file: &HitFile, decoded: &str) -> (u64, u64) {
     let last = text::lines(decoded).max(1);
-    // Only the frontmatter was parsed, so the blank lines behind it are skipped here.
+    // Only the frontmatter was parsed, so the blank lines after it are skipped here.
     let head = file.memory.frontmatter_lines();
     let blank = decoded.lines().skip(head as usize).take_while(|line| line.trim().is_empty()).count() as u64;
     let first = head + blank + 1;
@@ -228,14 +234,14 @@ fn whole_body(file: &HitFile, decoded: &str) -> (u64, u64) {
 
 /// Whether two hits are the same turn in two conversations.
 fn is_same_turn(one: &Hit, other: &Hit) -> bool {
-    fn who(hit: &Hit) -> Option<(&str, Speaker)> {
+    fn speaker_of(hit: &Hit) -> Option<(&str, Speaker)> {
         hit.chat.as_ref().map(|chat| (chat.host.as_str(), chat.speaker))
     }
     // The title and the heading with the time differ between conversations.
     fn content(hit: &Hit) -> impl Iterator<Item = &str> {
         hit.text.lines().map(str::trim).filter(|line| !line.is_empty() && lines::heading(line).is_none())
     }
-    one.source == Source::Chat && one.path != other.path && who(one) == who(other) && content(one).eq(content(other))
+    one.source == Source::Chat && one.path != other.path && speaker_of(one) == speaker_of(other) && content(one).eq(content(other))
 }
 
 /// The lines of a candidate in the file as it is now. If the file has changed since it was ranked but the unit has not, the unit

@@ -212,7 +212,7 @@ impl From<&Validity> for IndexedValidity {
     }
 }
 
-/// Words in the form of the index: stems between blanks, those of stop words behind [`STOP_MARK`].
+/// Words in the form of the index: stems separated by spaces, those of stop words with [`STOP_MARK`] before them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     /// The stems.

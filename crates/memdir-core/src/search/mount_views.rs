@@ -113,7 +113,7 @@ impl MountViews {
         if certain && marks == watched.marks && changes.iter().all(|changes| *changes == TreeChanges::None) {
             return Ok(CurrentViews { views: watched.views.clone(), changed: false });
         }
-        // The watches are put back at the end: they have reported these changes, and if the call is cancelled meanwhile, only the
+        // The watches are restored at the end: they have reported these changes, and if the call is cancelled meanwhile, only the
         // lack of watches makes the next call list everything.
         let mut watches = std::mem::take(&mut watched.watches);
         let known = if certain { self.renewed(context.store, std::mem::take(&mut watched.entries), &changes) } else { None };

@@ -1,7 +1,7 @@
 //! Which memories are outdated, and which are replaced by their successors, as the files are now.
 
 use super::{
-    fuse::Standing,
+    fuse::OutdatedStatus,
     index::{IndexView, KnownFile},
     mount_views::SearchMount,
 };
@@ -81,8 +81,8 @@ impl SuccessionCache {
     }
 }
 
-/// The standing of memories today.
-pub(super) struct Standings<'a> {
+/// Whether memories are outdated today, and by what they are replaced.
+pub(super) struct OutdatedStatuses<'a> {
     pub(super) mounts: &'a [SearchMount],
     pub(super) views: &'a [Arc<dyn IndexView>],
     pub(super) successions: &'a Successions,
@@ -93,18 +93,18 @@ pub(super) struct Standings<'a> {
     pub(super) is_allowed: &'a dyn Fn(usize, &str, &KnownFile) -> bool,
 }
 
-impl Standings<'_> {
-    /// The standing of a file of a mount.
-    pub(super) fn standing(&self, mount: usize, name: &str) -> Standing {
+impl OutdatedStatuses<'_> {
+    /// Returns the status of a file of a mount.
+    pub(super) fn status(&self, mount: usize, name: &str) -> OutdatedStatus {
         if self.mounts[mount].source == Source::Chat {
-            return Standing::default();
+            return OutdatedStatus::default();
         }
         match self.successor(mount, name) {
             Some((successor, known)) if self.may_replace && (self.is_allowed)(mount, &successor, &known) => {
-                Standing { outdated: known.validity.outdated(|| self.clock.today()), successor: Some(successor) }
+                OutdatedStatus { outdated: known.validity.outdated(|| self.clock.today()), successor: Some(successor) }
             }
-            Some(_) => Standing { outdated: Some(Outdated::Superseded), successor: None },
-            None => Standing {
+            Some(_) => OutdatedStatus { outdated: Some(Outdated::Superseded), successor: None },
+            None => OutdatedStatus {
                 outdated: self.views[mount].known(name).and_then(|known| known.validity.outdated(|| self.clock.today())),
                 successor: None,
             },

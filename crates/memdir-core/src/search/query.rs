@@ -68,12 +68,12 @@ impl Query {
         let mut outside = String::new();
         for token in tokens(text) {
             match token {
-                Token::Phrase(phrase) => {
+                QueryToken::Phrase(phrase) => {
                     quoted.push(phrase);
                     push(&mut query.text, phrase);
                 }
-                Token::Plain(word) if query.operator(word, analyser) => {}
-                Token::Plain(word) => {
+                QueryToken::Plain(word) if query.operator(word, analyser) => {}
+                QueryToken::Plain(word) => {
                     push(&mut query.text, word);
                     push(&mut outside, word);
                 }
@@ -94,9 +94,11 @@ impl Query {
         if self.phrases.is_empty() && self.without.is_empty() {
             return Vec::new();
         }
-        let condition = |token: Token<'t>| match token {
-            Token::Phrase(phrase) => (!self.phrases.is_empty() && !fold_phrase(phrase).is_empty()).then_some(Condition::Phrase(phrase)),
-            Token::Plain(word) => {
+        let condition = |token: QueryToken<'t>| match token {
+            QueryToken::Phrase(phrase) => {
+                (!self.phrases.is_empty() && !fold_phrase(phrase).is_empty()).then_some(Condition::Phrase(phrase))
+            }
+            QueryToken::Plain(word) => {
                 let mut alone = Query::default();
                 (alone.operator(word, analyser) && !alone.without.is_empty()).then_some(Condition::Without(word))
             }
@@ -221,16 +223,16 @@ pub fn highlights(text: &str, query: &Query, analyser: &mut Analyser) -> Vec<std
     found
 }
 
-enum Token<'a> {
+enum QueryToken<'a> {
     Phrase(&'a str),
     Plain(&'a str),
 }
 
 /// Splits a text into words and quoted phrases.
-fn tokens(text: &str) -> Vec<Token<'_>> {
+fn tokens(text: &str) -> Vec<QueryToken<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
-    // A quote behind the last closing one of its kind is not searched for, however many there are.
+    // A quote after the last closing one of its kind is not searched for, however many there are.
     let last = |close: char| text.rfind(close).unwrap_or(0);
     let (straight, curly, angled) = (last('"'), last('”'), last('»'));
     while let Some(first) = rest.chars().next() {
@@ -245,13 +247,13 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         steps::count(1);
         if let Some((phrase, after)) = close.and_then(|close| inside.split_once(close)) {
             steps::count(phrase.len());
-            tokens.push(Token::Phrase(phrase));
+            tokens.push(QueryToken::Phrase(phrase));
             rest = after.trim_start();
             continue;
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         steps::count(end);
-        tokens.push(Token::Plain(&rest[..end]));
+        tokens.push(QueryToken::Plain(&rest[..end]));
         rest = rest[end..].trim_start();
     }
     tokens
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_operator_is_words() {
+    fn text_that_is_not_an_operator_is_searched() {
         let query = parse("type:nonsense path: a:b --dry-run -5 - \"open");
         assert_eq!(query.kind, None);
         assert_eq!(query.terms, ["type", "nonsens", "path", "b", "dri", "run", "5", "open"]);

@@ -93,7 +93,7 @@ pub fn flat_term(times: u32) -> f32 {
 }
 
 /// The score of a perfect match of every word.
-pub fn mass(counts: &Counts) -> f32 {
+pub fn perfect_score(counts: &Counts) -> f32 {
     MAX_TERM * counts.terms.iter().map(|term| term_idf(counts.totals.units, term)).sum::<f32>()
 }
 
@@ -105,7 +105,7 @@ pub fn term_idf(units: u64, term: &TermCount) -> f32 {
 }
 
 /// The score of a perfect match of one word with this idf.
-pub fn perfect(idf: f32) -> f32 {
+pub fn perfect_word_score(idf: f32) -> f32 {
     MAX_TERM * idf
 }
 

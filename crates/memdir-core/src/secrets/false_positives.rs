@@ -37,10 +37,10 @@ fn has_run(value: &str, length: usize) -> bool {
     value.as_bytes().windows(length).any(|run| run.iter().all(|byte| *byte == run[0]))
 }
 
-/// A password in a URL. A stand-in word or the user's own name is not a secret; one for the local machine only warns.
+/// A password in a URL. A placeholder or the user's own name is not a secret; one for the local machine only warns.
 pub(super) fn url_password(captures: &Captures<'_>, value: &str) -> Option<SecretSeverity> {
     let part = |name: &str| captures.name(name).map_or("", |part| part.as_str());
-    if is_stand_in(value) || value == part("user") {
+    if is_placeholder_password(value) || value == part("user") {
         return None;
     }
     Some(if is_local(part("host")) { SecretSeverity::Warn } else { SecretSeverity::Refuse })
@@ -86,15 +86,15 @@ fn is_plain_words(value: &str) -> bool {
         .all(|run| run.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_word(run))
 }
 
-/// Whether a password is a stand-in word.
-fn is_stand_in(value: &str) -> bool {
-    const STAND_INS: &[&str] = &[
+/// Whether a password is a placeholder.
+fn is_placeholder_password(value: &str) -> bool {
+    const PLACEHOLDERS: &[&str] = &[
         "pass", "passwd", "password", "pwd", "pw", "secret", "token", "root", "admin", "user", "test", "postgres", "guest", "mysql",
         "redis", "mongo", "local", "dev", "development", "key", "api_key", "apikey", "credentials", "mypassword", "mysecret", "default",
         "demo",
     ];
     let lower = value.to_ascii_lowercase();
-    STAND_INS.contains(&lower.as_str()) || lower.contains("password") || value.starts_with(['$', '%', '[', '{', ':'])
+    PLACEHOLDERS.contains(&lower.as_str()) || lower.contains("password") || value.starts_with(['$', '%', '[', '{', ':'])
 }
 
 /// Whether a host is the local machine or an example.
@@ -116,7 +116,7 @@ pub(super) fn keyword_password(captures: &Captures<'_>, value: &str) -> Option<S
     if host.is_none() && given("dbname").is_none() {
         return None;
     }
-    if is_stand_in(value) || given("user") == Some(value) || is_code(value) || is_plain_words(value) {
+    if is_placeholder_password(value) || given("user") == Some(value) || is_code(value) || is_plain_words(value) {
         return None;
     }
     Some(if is_local(host.unwrap_or("localhost")) { SecretSeverity::Warn } else { SecretSeverity::Refuse })

@@ -8,7 +8,7 @@ use regex::Captures;
 
 /// How far the match of a rule may extend from the line of its literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum MatchExtent {
     /// That line.
     Line,
     /// That line and those below it.
@@ -46,13 +46,23 @@ pub(super) struct SecretRule {
     /// What a line must have before the expression is run.
     pub(super) needs: Needs,
     /// How far a match may extend.
-    pub(super) reach: Reach,
+    pub(super) reach: MatchExtent,
     /// Reviews every match.
     pub(super) review: Option<Review>,
 }
 
 const fn token(name: &'static str, what: &'static str, literals: &'static [&'static str], pattern: &'static str) -> SecretRule {
-    SecretRule { name, what, literals, pattern, entropy: 3.0, severity: Refuse, needs: Needs::Long(20), reach: Reach::Line, review: None }
+    SecretRule {
+        name,
+        what,
+        literals,
+        pattern,
+        entropy: 3.0,
+        severity: Refuse,
+        needs: Needs::Long(20),
+        reach: MatchExtent::Line,
+        review: None,
+    }
 }
 
 const fn with_digit(rule: SecretRule) -> SecretRule {
@@ -68,7 +78,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     // Keys themselves.
     SecretRule {
         needs: Needs::Byte(b'-'),
-        reach: Reach::Block,
+        reach: MatchExtent::Block,
         ..token(
             "private-key",
             "a PEM, OpenSSH or PGP private key",
@@ -78,7 +88,7 @@ pub(super) const RULES: [SecretRule; 89] = [
     },
     SecretRule {
         needs: Needs::Byte(b':'),
-        reach: Reach::Block,
+        reach: MatchExtent::Block,
         ..token(
             "putty-key",
             "a PuTTY private key",
@@ -405,7 +415,7 @@ pub(super) const RULES: [SecretRule; 89] = [
         false_positives::url_password,
     ),
     SecretRule {
-        reach: Reach::Block,
+        reach: MatchExtent::Block,
         ..reviewed(
             token(
                 "netrc-password",

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 /// What a value is, which decides how much like a secret it must look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Given {
-    /// A word behind a name, in prose or code.
+enum ValueKind {
+    /// A word after a name, in prose or code.
     Named,
     /// The argument of an option or a variable for a password: whatever it is, it is one.
     Argument,
@@ -19,24 +19,24 @@ enum Given {
 const VALUE: &str = r#"(?:'(?P<a>[^'\n]+)'|"(?P<b>[^"\n]+)"|(?P<c>[^\s"'`;|&<>()]+))"#;
 
 /// Rule names with their expressions; one of the groups `v`, `a`, `b` and `c` is the value.
-static SHAPES: LazyLock<[(&str, Given, Regex); 6]> = LazyLock::new(|| {
+static SHAPES: LazyLock<[(&str, ValueKind, Regex); 6]> = LazyLock::new(|| {
     [
         (
             "password",
-            Given::Named,
+            ValueKind::Named,
             shape(
                 r#"(?i:passw(?:or)?d|passphrase|passwort|pwd|_pass)["'`]?[ \t]*(?:=>|:=|[:=])[ \t]*\\?["'`]?(?P<v>[^\s"'`,;<>(){}\[\]\\]{6,})"#,
             ),
         ),
         (
             "bearer-token",
-            Given::Named,
+            ValueKind::Named,
             shape(r#"(?i:bearer|authorization["'`]?[ \t]*[:=][ \t]*["'`]?(?:basic|token))[ \t]+(?P<v>[A-Za-z0-9._~+/=-]{12,})"#),
         ),
         // `--password=x`, `PGPASSWORD=x psql`, `MYSQL_PWD=x mysql`.
         (
             "command-password",
-            Given::Argument,
+            ValueKind::Argument,
             shape(&format!(
                 r"(?:--[a-z-]*(?:password|passwd|passphrase|pass)|\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|_PWD|_PASS))={VALUE}"
             )),
@@ -44,7 +44,7 @@ static SHAPES: LazyLock<[(&str, Given, Regex); 6]> = LazyLock::new(|| {
         // `mysql -px`, `sshpass -p x`, `redis-cli -a x`, `unzip -P x`. The option belongs to the same command of the line.
         (
             "command-password",
-            Given::Argument,
+            ValueKind::Argument,
             shape(&format!(
                 r"\b(?:sshpass[ \t]+-p[ \t]*|(?:(?:mysql|mariadb)[a-z-]*|7za?)[ \t](?:[^;|&\n]*?[ \t])?-p|(?:redis-cli[ \t](?:[^;|&\n]*?[ \t])?(?:-a|--pass)|(?:mongo[a-z]*|(?:docker|podman|oc|az|registry)[ \t]+login)[ \t](?:[^;|&\n]*?[ \t])?(?:-p|--password)|(?:sqlcmd|(?:un)?zip)[ \t](?:[^;|&\n]*?[ \t])?-P|openssl[ \t](?:[^;|&\n]*?[ \t])?-k|ldap[a-z]+[ \t](?:[^;|&\n]*?[ \t])?-w)[ \t]+){VALUE}"
             )),
@@ -52,7 +52,7 @@ static SHAPES: LazyLock<[(&str, Given, Regex); 6]> = LazyLock::new(|| {
         // `curl -u ada:x`, `http --auth ada:x`, `smbclient -U ada%x`, `openssl -passin pass:x`.
         (
             "command-password",
-            Given::Argument,
+            ValueKind::Argument,
             shape(
                 r#"(?:\b(?:curl|https?)[ \t](?:[^;|&\n]*?[ \t])?(?:-u[ \t]*|--user[ =]|--proxy-user[ =]|-a[ \t]+|--auth[ =])["']?[^\s:"'/]+:|\b(?:smb|rpc)client[ \t](?:[^;|&\n]*?[ \t])?-U[ \t]*["']?[^\s%"']+%|-pass(?:in|out)?[ \t]+pass:)(?P<v>[^\s"'`;|&<>]+)"#,
             ),
@@ -60,7 +60,7 @@ static SHAPES: LazyLock<[(&str, Given, Regex); 6]> = LazyLock::new(|| {
         // `echo x | sudo -S`.
         (
             "command-password",
-            Given::Argument,
+            ValueKind::Argument,
             shape(&format!(r"\becho[ \t]+{VALUE}[ \t]*\|[ \t]*sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*-[A-Za-z]*S")),
         ),
     ]
@@ -78,8 +78,8 @@ pub(super) fn find(text: &str) -> Vec<SecretFinding> {
         for captures in shape.captures_iter(text) {
             let Some(value) = value(&captures) else { continue };
             let is_kept = match given {
-                Given::Named => is_secret(value.as_str()),
-                Given::Argument => is_argument(value.as_str()),
+                ValueKind::Named => is_secret(value.as_str()),
+                ValueKind::Argument => is_argument(value.as_str()),
             };
             if is_kept {
                 found.push(SecretFinding { rule, line: 0, span: value.range(), severity: SecretSeverity::Warn });

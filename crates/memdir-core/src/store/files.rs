@@ -33,7 +33,7 @@ use crate::{
         Walk, mounts, stop::Stop,
     },
 };
-use change::Locked;
+use change::LockedMounts;
 pub use contain::Links;
 pub use forget::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal};
 pub use history::JournalDamage;
@@ -42,7 +42,7 @@ use journal::Journal;
 pub use leftovers::LeftoverFiles;
 use lock::Lock;
 pub use mount::{ClosedFolder, Mount, journal_name, real_path};
-use mounted::Mounted;
+use mounted::FileMount;
 use recover::Settler;
 pub(crate) use rules::may_match;
 pub use rules::{MountRules, check_pattern};
@@ -58,7 +58,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// The store of a space of directories. A handle: its clones for cancellable calls share everything but the [`Stop`].
 #[derive(Debug)]
 pub struct FileStore {
-    mounts: Arc<[Mounted]>,
+    mounts: Arc<[FileMount]>,
     infos: Arc<[MountInfo]>,
     journals: Arc<[Mutex<Journal>]>,
     stop: Stop,
@@ -75,12 +75,12 @@ impl FileStore {
     /// Opens a space. Missing directories of writable mounts are created, unless the mount is `late`. If that fails, the cause is
     /// among [`FileStore::problems`], reads find nothing there, and the first write returns the error.
     pub fn open(mounts: &[Mount]) -> Result<Self> {
-        let mut mounts: Vec<(Mounted, Journal)> = mounts
+        let mut mounts: Vec<(FileMount, Journal)> = mounts
             .iter()
-            .map(|mount| Ok((Mounted::open(mount)?, Journal::new(mount.journal.clone(), mount.journal_bytes))))
+            .map(|mount| Ok((FileMount::open(mount)?, Journal::new(mount.journal.clone(), mount.journal_bytes))))
             .collect::<Result<_>>()?;
         mounts.shared_sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
-        let (mounts, journals): (Vec<Mounted>, Vec<Journal>) = mounts.into_iter().unzip();
+        let (mounts, journals): (Vec<FileMount>, Vec<Journal>) = mounts.into_iter().unzip();
         mounted::check_apart(&mounts)?;
         let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
         let journals = journals.into_iter().map(Mutex::new).collect();
@@ -157,7 +157,7 @@ impl FileStore {
                     continue;
                 }
             };
-            let rules = walk::Rules {
+            let rules = walk::WalkRules {
                 hidden: mount.rules.enters_hidden(),
                 hides: &|rel| mount.hides(rel),
                 hides_folder: &|rel| mount.rules.hides_folder(rel),
@@ -191,7 +191,7 @@ impl FileStore {
 
     /// Locks mounts, always in the same order, and settles changes that a crash interrupted. All locks together are waited for until
     /// one deadline.
-    fn lock(&self, wanted: &BTreeSet<usize>) -> Result<Locked<'_>> {
+    fn lock(&self, wanted: &BTreeSet<usize>) -> Result<LockedMounts<'_>> {
         let mut created = Vec::new();
         let locked = self.lock_all(wanted, self.stop.lock_deadline(), &mut created);
         if locked.is_err() {
@@ -203,7 +203,7 @@ impl FileStore {
         locked
     }
 
-    fn lock_all<'a>(&'a self, wanted: &BTreeSet<usize>, deadline: Deadline, created: &mut Vec<&'a Path>) -> Result<Locked<'a>> {
+    fn lock_all<'a>(&'a self, wanted: &BTreeSet<usize>, deadline: Deadline, created: &mut Vec<&'a Path>) -> Result<LockedMounts<'a>> {
         for mount in wanted.iter().map(|n| &self.mounts[*n]) {
             if mount.make()? {
                 created.push(mount.root.path());
@@ -214,7 +214,7 @@ impl FileStore {
         dirs.dedup();
         let locks = dirs.iter().map(|dir| Lock::acquire(dir, deadline, &self.stop)).collect::<Result<Vec<_>>>()?;
         // Before recovery: a directory that replaces a root from now on is not the one that is locked.
-        let locked = Locked::new(self, wanted.clone(), locks)?;
+        let locked = LockedMounts::new(self, wanted.clone(), locks)?;
         self.recover(wanted, Settler::Writer)?;
         Ok(locked)
     }
@@ -237,7 +237,7 @@ impl View for FileStore {
 
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
         self.stop.check()?;
-        let mut opened: Option<(usize, contain::Open<'_>, outside::Directory)> = None;
+        let mut opened: Option<(usize, contain::OpenRoot<'_>, outside::Directory)> = None;
         let mut stamps = Vec::with_capacity(paths.len());
         for path in paths {
             let spot = self.spot(path)?;
@@ -251,13 +251,15 @@ impl View for FileStore {
                     }
                 },
             };
-            stamps.push(match directory.glance(&open, &spot.rel) {
-                outside::Glance::Regular(stamp) => Some(stamp),
+            stamps.push(match directory.stat(&open, &spot.rel) {
+                outside::StatResult::Regular(stamp) => Some(stamp),
                 // The file may have its name in another Unicode form.
-                outside::Glance::Absent if !spot.rel.is_ascii() => open.stat(&on_disk(&open, &spot.rel)?)?.map(|stat| walk::stamp(&stat)),
-                outside::Glance::Absent | outside::Glance::Other => None,
+                outside::StatResult::Absent if !spot.rel.is_ascii() => {
+                    open.stat(&on_disk(&open, &spot.rel)?)?.map(|stat| walk::stamp(&stat))
+                }
+                outside::StatResult::Absent | outside::StatResult::Other => None,
                 // Once more, for the error.
-                outside::Glance::Unreadable => open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)),
+                outside::StatResult::Unreadable => open.stat(spot.rel.as_bytes())?.map(|stat| walk::stamp(&stat)),
             });
             opened = Some((spot.mount, open, directory));
         }
@@ -401,14 +403,14 @@ fn spellings(rel: &str) -> Vec<String> {
 
 /// Returns the bytes on disk of a name that may be stored in another Unicode normalization form. Parts that do not exist are as in
 /// the name, below the parts that do.
-fn on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Vec<u8>> {
+fn on_disk(open: &contain::OpenRoot<'_>, rel: &str) -> Result<Vec<u8>> {
     Ok(all_on_disk(open, rel)?.swap_remove(0))
 }
 
 /// Returns all places of a name: its folder may exist in both Unicode forms. If the file exists, these are the places where it does,
 /// else those where it may have been. Only the directory of a part with characters outside ASCII is scanned, and only if neither its
 /// composed nor its decomposed form exists: a name that does not exist costs no more than one that does.
-fn all_on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Vec<Vec<u8>>> {
+fn all_on_disk(open: &contain::OpenRoot<'_>, rel: &str) -> Result<Vec<Vec<u8>>> {
     if rel.is_ascii() {
         return Ok(vec![rel.into()]);
     }
@@ -434,7 +436,7 @@ fn all_on_disk(open: &contain::Open<'_>, rel: &str) -> Result<Vec<Vec<u8>>> {
     Ok(found)
 }
 
-fn part_on_disk(open: &contain::Open<'_>, above: &[u8], part: &str) -> Result<Vec<Vec<u8>>> {
+fn part_on_disk(open: &contain::OpenRoot<'_>, above: &[u8], part: &str) -> Result<Vec<Vec<u8>>> {
     let Some(dir) = open.dir(above)? else { return Ok(Vec::new()) };
     let mut forms = vec![part.to_owned()];
     if !part.is_ascii() {

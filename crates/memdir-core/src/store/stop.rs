@@ -66,5 +66,5 @@ pub(crate) fn lock_or_stop<'a, T>(mutex: &'a Mutex<T>, check_stopped: impl Fn() 
     }
 }
 
-/// How often a call that waits for another one looks whether it was cancelled.
+/// The interval at which a call that waits for another one checks whether it was cancelled.
 const LOOK_EVERY: Duration = Duration::from_millis(1);

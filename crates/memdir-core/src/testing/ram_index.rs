@@ -18,20 +18,20 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-type Files = BTreeMap<String, Arc<IndexFile>>;
+type RamFiles = BTreeMap<String, Arc<IndexFile>>;
 
 /// An index in memory.
 #[derive(Debug, Default)]
 pub struct RamIndex {
-    files: Mutex<Files>,
+    files: Mutex<RamFiles>,
 }
 
 #[derive(Debug, Clone)]
-struct RamView(Files);
+struct RamView(RamFiles);
 
 struct RamBatch<'a> {
-    files: MutexGuard<'a, Files>,
-    next: Files,
+    files: MutexGuard<'a, RamFiles>,
+    next: RamFiles,
 }
 
 #[derive(Default)]
@@ -126,7 +126,7 @@ impl FileWriter for RamWriter {
     }
 }
 
-fn all_vectors(files: &Files) -> impl Iterator<Item = (Key, Vector)> {
+fn all_vectors(files: &RamFiles) -> impl Iterator<Item = (Key, Vector)> {
     files.values().flat_map(|file| &file.units).filter_map(|unit| Some((unit.key, unit.vector.clone()?)))
 }
 

@@ -22,12 +22,12 @@ use std::{
 #[derive(Debug)]
 pub struct RamStore {
     mounts: Vec<MountInfo>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RamState>>,
     stop: Stop,
 }
 
 #[derive(Debug, Default, Clone)]
-struct State {
+struct RamState {
     files: BTreeMap<MemoryPath, (Vec<u8>, i64)>,
     changes: Vec<Change>,
     texts: BTreeMap<(MemoryPath, Version), Vec<u8>>,
@@ -53,12 +53,12 @@ impl Default for RamStore {
 }
 
 impl RamStore {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl RamState {
     fn stored(&self, path: &MemoryPath) -> Option<Stored> {
         let found = [path.clone(), path.with_md()].into_iter().find(|path| self.files.contains_key(path))?;
         let (bytes, tick) = &self.files[&found];
@@ -95,9 +95,9 @@ fn stamp(bytes: &[u8], tick: i64) -> Stamp {
 }
 
 /// The view of a plan.
-struct Snapshot<'a>(&'a RamStore, &'a State);
+struct RamSnapshot<'a>(&'a RamStore, &'a RamState);
 
-impl View for Snapshot<'_> {
+impl View for RamSnapshot<'_> {
     fn mounts(&self) -> &[MountInfo] {
         &self.0.mounts
     }
@@ -126,13 +126,13 @@ impl View for RamStore {
         &self.mounts
     }
     fn get(&self, path: &MemoryPath) -> Result<Option<Stored>> {
-        Snapshot(self, &self.state()).get(path)
+        RamSnapshot(self, &self.state()).get(path)
     }
     fn list(&self, under: &str) -> Result<Walk> {
-        Snapshot(self, &self.state()).list(under)
+        RamSnapshot(self, &self.state()).list(under)
     }
     fn stamps(&self, paths: &[MemoryPath]) -> Result<Vec<Option<Stamp>>> {
-        Snapshot(self, &self.state()).stamps(paths)
+        RamSnapshot(self, &self.state()).stamps(paths)
     }
     fn check_writable(&self, _path: &MemoryPath) -> Result<()> {
         Ok(())
@@ -154,8 +154,8 @@ impl Store for RamStore {
         // The plan works on a copy: reading the store itself from within a plan must not hang.
         let before = self.state().clone();
         // A store may call a plan again, and only the last call counts.
-        plan(&Snapshot(self, &before))?;
-        let edits = plan(&Snapshot(self, &before))?;
+        plan(&RamSnapshot(self, &before))?;
+        let edits = plan(&RamSnapshot(self, &before))?;
         self.stop.check()?;
         let mut state = self.state();
         // Changes of other threads may have been made meanwhile.

@@ -38,7 +38,7 @@ fn bytes(store: &dyn Store, name: &str) -> Result<Option<Vec<u8>>> {
 
 /// Fails, or panics, if a store with one empty mount without a prefix does not keep the contract of [`Store`].
 pub fn check_store_contract(store: &dyn Store) -> Result<()> {
-    // Nothing is there, and looking makes nothing.
+    // An empty store has no files, and reads do not create any.
     assert_eq!(store.get(&path("a")?)?, None);
     assert_eq!((listing(store, "")?, store.changes(&ChangeFilter::default())?.len()), (vec![], 0));
 
@@ -60,11 +60,11 @@ pub fn check_store_contract(store: &dyn Store) -> Result<()> {
         [("a.md", None, true), ("deep/b.md", None, true)]
     );
 
-    // A stamp changes with its file, and tells a missing one.
+    // A stamp changes with its file, and a missing file has a stamp of its own.
     let stamps = store.stamps(&[path("a.md")?, path("a")?, path("deep/b.md")?])?;
     assert_eq!((stamps[0], stamps[1], stamps[2].map(|stamp| stamp.size)), (Some(stored.stamp), None, Some(0)));
 
-    // What changes nothing is no change.
+    // An edit that changes nothing is not recorded as a change.
     assert_eq!(make(store, Verb::Write, &[edit("a.md", Some(odd))?])?.files, []);
     assert_eq!(store.changes(&ChangeFilter::default())?.len(), 1);
 
@@ -78,7 +78,7 @@ pub fn check_store_contract(store: &dyn Store) -> Result<()> {
     assert!(matches!(make(store, Verb::Write, &[edit("a.md", Some(b"new"))?, edit("huge.md", Some(&huge))?]), Err(Error::TooLarge { .. })));
     assert_eq!(bytes(store, "a")?.as_deref(), Some(odd.as_slice()));
 
-    // Every version stays readable, newest change first, also of what was removed.
+    // Every version stays readable, newest change first, including those of removed files.
     make(store, Verb::Append, &[edit("a.md", Some(b"two"))?])?;
     let gone = make(store, Verb::Delete, &[edit("a.md", None)?])?;
     assert_eq!(store.get(&path("a")?)?, None);
@@ -93,7 +93,7 @@ pub fn check_store_contract(store: &dyn Store) -> Result<()> {
     assert_eq!(store.changes(&ChangeFilter { most: 2, ..ChangeFilter::default() })?.len(), 2);
     assert_eq!(store.journal_size()?.changes, 3);
 
-    // A handle that is stopped reads nothing and changes nothing, also in the middle of a plan; the store itself goes on.
+    // A handle that is stopped reads nothing and changes nothing, even in the middle of a plan; the store itself goes on.
     let stop = Stop::default();
     let stoppable = store.with_stop(&stop);
     assert_eq!(listing(&*stoppable, "")?, ["deep/b.md"]);
@@ -125,7 +125,7 @@ fn check_cursors(store: &dyn Store) -> Result<()> {
     let (mut cursor, mut paged) = (None, Vec::new());
     loop {
         let page = store.changes_since(cursor.as_ref(), 1)?;
-        // A cursor is a text in between.
+        // A cursor is the same after a conversion to text and back.
         cursor = Some(ChangeCursor::parse(&page.next.to_string())?);
         assert!(page.changes.len() <= 1);
         if page.changes.is_empty() {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::{cell::RefCell, fmt::Display, ops::RangeInclusive};
 
 /// The arguments of one call of a tool.
-pub(crate) struct Args<'a> {
+pub(crate) struct ToolArguments<'a> {
     tool: &'static str,
     params: &'static [Param],
     given: &'a Map<String, Value>,
@@ -22,9 +22,9 @@ pub(crate) struct Args<'a> {
 /// Names that models give to the parameter with a memory's name.
 pub(crate) const PATH_ALIASES: &[&str] = &["file_path", "name", "memory_name", "memory", "file"];
 
-impl<'a> Args<'a> {
+impl<'a> ToolArguments<'a> {
     pub(super) fn new(tool: &'static str, params: &'static [Param], given: &'a Map<String, Value>) -> Self {
-        Args { tool, params, given, notes: RefCell::default() }
+        ToolArguments { tool, params, given, notes: RefCell::default() }
     }
 
     /// Returns the first name of the parameter that was given, and its value. `null`, and `""` for an optional parameter, count as

@@ -2,7 +2,7 @@
 
 use super::{
     Level, Tool, ToolContext, ToolResult,
-    args::{Args, PATH_ALIASES},
+    args::{PATH_ALIASES, ToolArguments},
     params::Param,
     write::sentence_with_change,
 };
@@ -25,7 +25,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     args.reject_unknown()?;
     let deleted = caller.memdir.delete(&Delete { path, expect: None })?;

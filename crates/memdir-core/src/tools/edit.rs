@@ -2,7 +2,7 @@
 
 use super::{
     Level, Tool, ToolContext, ToolResult,
-    args::{Args, PATH_ALIASES},
+    args::{PATH_ALIASES, ToolArguments},
     params::Param,
     write::{UNCHANGED, sentence_with_change},
 };
@@ -33,7 +33,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let old = args.required_text(&OLD)?;
     let request = Edit {
         path: args.path(&PATH)?,

@@ -2,7 +2,7 @@
 
 use super::{
     Level, Tool, ToolContext, ToolResult,
-    args::{Args, PATH_ALIASES},
+    args::{PATH_ALIASES, ToolArguments},
     params::{Param, ShownRange},
     read,
 };
@@ -44,7 +44,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let path = args.path(&PATH)?;
     let lines = line_range(args, &LINES, &FROM)?;
     args.reject_unknown()?;
@@ -55,7 +55,7 @@ fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
 
 /// Parses the requested lines: a range in `lines`, or the first line in `from` with the number of lines in `count` or `lines`.
 /// Returns `None` if none of them was given.
-pub(crate) fn line_range(args: &Args<'_>, lines: &Param, from: &Param) -> Result<Option<LineRange>> {
+pub(crate) fn line_range(args: &ToolArguments<'_>, lines: &Param, from: &Param) -> Result<Option<LineRange>> {
     let from = args.integer(from)?;
     let mut count = args.integer(&COUNT)?;
     match args.value(lines) {

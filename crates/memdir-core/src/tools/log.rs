@@ -1,6 +1,6 @@
 //! `memory_log`: appends an entry to today's log. Served if memories are first written as a log.
 
-use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, write::sentence_with_change};
+use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param, write::sentence_with_change};
 use crate::{base::error::Result, prompt};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let entry = args.required_text(&ENTRY)?;
     args.reject_unknown()?;
     let memdir = &caller.memdir;

@@ -125,7 +125,7 @@ impl Param {
         Param { served: false, ..self }
     }
 
-    /// A text that is written, or that the tool judges itself: `""` is a value, also if the parameter is optional.
+    /// A text that is written, or that the tool judges itself: `""` is a value, even if the parameter is optional.
     pub(crate) const fn empty_is_value(self) -> Self {
         Param { empty_is_value: true, ..self }
     }

@@ -1,7 +1,7 @@
 //! `memory_read`: the overview, or memories and topics by name, within one budget of characters. A memory is returned byte for
 //! byte; secrets in the overview, which is a list, are redacted.
 
-use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
+use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
@@ -48,7 +48,7 @@ const NAMES_CHARS: usize = 1_500;
 /// With fewer characters left than this, no other memory is begun.
 const LEAST_ROOM: usize = 200;
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let paths = args.texts(&PATHS)?;
     let lines = args.text(&LINES)?.map(|lines| lines.parse::<LineRange>()).transpose()?;
     args.reject_unknown()?;

@@ -1,6 +1,6 @@
 //! `memory_move`: renames a memory and every reference to it.
 
-use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param, write::sentence_with_change};
+use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param, write::sentence_with_change};
 use crate::base::error::Result;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let (from, to) = (args.path(&FROM)?, args.path(&TO)?);
     args.reject_unknown()?;
     let renamed = caller.memdir.rename(&from, &to)?;

@@ -1,6 +1,6 @@
 //! `memory_search`: passages that answer a question, or an empty answer if nothing is relevant. Shared with the dialects that search.
 
-use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
+use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param};
 use crate::{
     base::{
         error::{Error, Result},
@@ -51,7 +51,7 @@ pub(super) const TOOL: Tool = Tool {
 /// Characters of one passage that are kept if not all fit.
 const LEAST_CHARS: usize = 200;
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let search = request(caller, args, &SOURCE)?;
     args.reject_unknown()?;
     let mut answer = search_with_chats(&caller.memdir, &search)?;
@@ -82,7 +82,7 @@ pub(crate) fn add_chats_notice(memdir: &Memdir, source: Option<Source>, answer: 
 }
 
 /// Parses the parameters that every search tool shares.
-pub(crate) fn request(caller: &ToolContext, args: &Args<'_>, source: &Param) -> Result<Search> {
+pub(crate) fn request(caller: &ToolContext, args: &ToolArguments<'_>, source: &Param) -> Result<Search> {
     let since = args.text(&SINCE)?.map(|text| parse_since("since", &text, &*caller.memdir.context().clock)).transpose()?;
     let source = args.choice_or_synonym(source, &[("sessions", "chat")])?;
     Ok(Search {
@@ -103,7 +103,7 @@ pub(crate) fn request(caller: &ToolContext, args: &Args<'_>, source: &Param) -> 
 }
 
 /// The query, which must not be blank.
-pub(crate) fn query(args: &Args<'_>) -> Result<String> {
+pub(crate) fn query(args: &ToolArguments<'_>) -> Result<String> {
     let query = args.required_text(&QUERY)?;
     if query.trim().is_empty() {
         return Err(Error::bad_input("query", "it is empty; describe what you need to know"));

@@ -1,6 +1,6 @@
 //! `memory_stats`: counts files and chunks.
 
-use super::{Level, Tool, ToolContext, ToolResult, args::Args};
+use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments};
 use crate::base::sort::SharedSort as _;
 use crate::{base::error::Result, search::MountCounts, store::Source};
 use serde_json::json;
@@ -19,7 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let counts = caller.memdir.searcher()?.counts(caller.memdir.store())?;
     let (files, chunks) = counts.iter().fold((0, 0), |(files, chunks), mount| (files + mount.counts.files, chunks + mount.counts.units));

@@ -1,6 +1,6 @@
 //! `memory_undo`: undoes the caller's own last change.
 
-use super::{Level, Tool, ToolContext, ToolResult, args::Args, params::Param};
+use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param};
 use crate::{
     base::error::{Error, Result},
     operations::undo::{self, UndoTarget},
@@ -23,7 +23,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let which = match args.text(&CHANGE)? {
         Some(id) => UndoTarget::Own(id),
         None if caller.session => UndoTarget::Mine,

@@ -2,7 +2,7 @@
 
 use super::{
     Level, Tool, ToolContext, ToolResult,
-    args::{Args, PATH_ALIASES},
+    args::{PATH_ALIASES, ToolArguments},
     params::Param,
 };
 use crate::{
@@ -51,7 +51,7 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let sets_fields = [&TYPE, &TITLE, &DESCRIPTION, &CUES, &WHEN, &PINNED].into_iter().any(|param| args.value(param).is_some());
     let content = args.text(&CONTENT)?;
     let mode = match args.choice_or_synonym(&MODE, &[("overwrite", "replace")])? {

@@ -1,4 +1,4 @@
-//! Promises about the source itself.
+//! Rules about the source files themselves.
 
 use std::{fs, path::Path};
 

@@ -61,7 +61,7 @@ fn a_block_list_written_by_hand_is_kept_and_replaced_as_a_whole() {
 }
 
 #[test]
-fn what_is_too_long_or_means_nothing_is_refused() {
+fn invalid_cues_and_tripwires_are_refused() {
     let desk = support::native();
     let write = |key: &str, value: Value| desk.error("memory_write", json!({ "path": "a", "content": "x", key: value }));
     let next = "Correct the argument and call again.";

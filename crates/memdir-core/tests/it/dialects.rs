@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::{fmt::Write as _, fs, os::unix::fs::symlink};
 
 #[test]
-fn every_schema_stands_alone_and_every_parameter_is_described() {
+fn every_schema_is_self_contained_and_every_parameter_is_described() {
     for dialect in DIALECTS {
         for tool in (dialect.tools)() {
             let json = tool.json();

@@ -294,7 +294,7 @@ fn a_failed_change_leaves_no_file_and_no_directory() {
         if fs::read(memory.join("a.md")).unwrap() == b"old" && !memory.join("x/y/z/b.md").exists() {
             assert_eq!(tree(&memory), ["a.md"], "after failing call {n}");
         }
-        // What could not be put back is settled by the next change.
+        // What could not be rolled back is settled by the next change.
         put(&store, "next.md", "next").unwrap();
         assert_eq!(tree(&memory), ["a.md", "next.md"], "after failing call {n}");
     }

@@ -55,10 +55,10 @@ fn titles(plan: &DreamPlan) -> Vec<String> {
     plan.operations.iter().map(|operation| format!("{} ({}): {}", operation.title(), operation.reason.as_str(), operation.why)).collect()
 }
 
-/// The share of planted faults that are found, and of proposals that are false. The bounds are those that the project promises.
+/// The share of planted faults that are found, and of proposals that are false. The bounds are those that the documentation states.
 #[test]
 #[expect(clippy::print_stderr, reason = "--no-capture shows the score")]
-fn planted_faults_are_found_and_true_memories_are_left_alone() {
+fn planted_faults_are_found_and_correct_memories_are_not_changed() {
     for seed in [1, 7, 11, 42, 2026] {
         let corpus = DreamCorpus::generate(seed);
         assert!(corpus.files.len() >= 900, "{}", corpus.files.len());
@@ -210,7 +210,7 @@ fn merging_keeps_both_texts_and_archives_the_copy() {
     assert!(!String::from_utf8_lossy(&after["MEMORY.md"]).contains("archive/"), "no entrypoint line");
 }
 
-/// A hand-written entrypoint keeps its text, also where it links an archived memory.
+/// A hand-written entrypoint keeps its text, even where it links an archived memory.
 #[test]
 fn the_prose_of_an_entrypoint_is_never_changed() {
     let prose = "# Our memory\n\nStart with [the old idea](idea.md) and [deploy](deploy.md).\n- [Idea](idea.md) — read this first\n";
@@ -286,9 +286,9 @@ fn names_with_the_words_of_a_plan_are_read_back() {
     assert!(bytes(top.path()).contains_key("archive/road to rome @ home to sea.md"));
 }
 
-/// A negation, and words that name alternatives, tell two memories apart, however alike they are.
+/// A negation, and words that name alternatives, distinguish two memories, however alike they are.
 #[test]
-fn texts_that_say_the_opposite_or_are_about_alternatives_are_not_merged() {
+fn opposites_and_alternatives_are_not_merged() {
     let memory = |sentence: &str| {
         format!(
             "---\nname: Gateway\n---\n\n{sentence}\nAsk the platform team of the shop before a change of the gateway.\nThe runbook has the details of every step.\n"
@@ -479,7 +479,7 @@ fn the_limit_counts_files_and_bytes_and_not_operations() {
 
 /// Every plan that is kept can be read again: what cannot be written is omitted, and what does not fit comes with the next plan.
 #[test]
-fn a_plan_never_has_what_its_file_cannot_say() {
+fn a_plan_has_only_names_that_its_file_can_represent() {
     let text = "---\nname: Road\n---\n\nThe deploy day of the billing service is Tuesday at noon.\n";
     let (_top, memdir) = store_of([("road.md", text), ("\u{1680}road.md", text), ("empty.md", "# Idea\n")]);
     let plan = memdir.dream(&Dream::default()).unwrap();

@@ -9,12 +9,12 @@ use memdir_core::{
 };
 
 #[test]
-fn the_double_keeps_the_contract() {
+fn the_test_double_keeps_the_contract() {
     check_embedder(&RamEmbedder::new());
 }
 
 #[test]
-fn the_double_fails_on_demand() {
+fn the_test_double_fails_on_demand() {
     let embedder = RamEmbedder::new().slow();
     embedder.set_failing(true);
     let error = embedder.embed(EmbedRole::Query, &["why"]).unwrap_err();

@@ -113,7 +113,7 @@ fn a_new_entrypoint_is_sorted_and_marked() {
 }
 
 #[test]
-fn the_section_goes_behind_the_first_heading_and_keeps_line_ends() {
+fn the_section_follows_the_first_heading_and_keeps_line_ends() {
     let placed = |text: &str| {
         let mut files = Files::with(text);
         files.set("a.md", "");
@@ -187,7 +187,7 @@ fn a_persons_links_follow_a_rename() {
 }
 
 #[test]
-fn what_others_do_between_the_marks_is_not_lost() {
+fn edits_of_others_between_the_marks_are_kept() {
     let text =
         format!("# M\n\n{BEGIN}- [b](b.md) — x\n\nI wrote here.\n- [a](a.md)\n- [b](b.md) — twice\n{END}{BEGIN}- [c](c.md)\n{END}tail\n");
     let mut files = Files::with(&text);
@@ -200,7 +200,7 @@ fn what_others_do_between_the_marks_is_not_lost() {
 }
 
 #[test]
-fn the_oldest_lines_move_to_a_page_and_the_writer_is_told() {
+fn the_oldest_lines_move_to_a_page_and_the_writer_gets_a_note() {
     let mut files = Files::default();
     let mut notes = Vec::new();
     // Later names are older, so that age and order differ.
@@ -245,7 +245,7 @@ fn missing(book: &EntrypointFiles, paths: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn a_page_that_vanished_breaks_nothing() {
+fn a_deleted_page_is_replaced_at_the_next_save() {
     let mut files = Files::default();
     let all: Vec<String> = (0..500).map(|n| format!("m{n:03}.md")).collect();
     let changes: Vec<LineChange> = all.iter().map(|path| set(path, "x")).collect();
@@ -309,7 +309,7 @@ fn an_index_md_has_pages_of_its_own_name() {
 }
 
 #[test]
-fn loading_says_which_cap_fired() {
+fn loading_names_the_limit_that_cut_the_text() {
     let warning = |text: &str| load(text).warning;
     assert_eq!(warning("# fine\n"), None);
     let many = "x\n".repeat(312);
@@ -446,8 +446,8 @@ proptest! {
         let linked = page_names.iter().all(|name| main.contains(&format!("({name})")));
         prop_assert!(linked);
         if let (Some(start), Some(kept)) = (start, kept) {
-            let said = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>();
-            prop_assert_eq!(said(&start), said(&kept));
+            let filled_lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>();
+            prop_assert_eq!(filled_lines(&start), filled_lines(&kept));
         }
     }
 }

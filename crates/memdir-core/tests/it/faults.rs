@@ -108,7 +108,7 @@ fn driver() {
     let (a, b) = (dir.join("memory/a.md"), dir.join("memory/b.md"));
     let both: &[(&str, Option<&str>)] = &[("a.md", Some("new a")), ("b.md", Some("new b"))];
     match what {
-        // The change of the second file fails, and another program saves the first one just before it is put back.
+        // The change of the second file fails, and another program saves the first one just before it is rolled back.
         "rollback" => {
             on_rename(move |n| match n {
                 1 => Err(eio()),
@@ -230,7 +230,7 @@ fn a_save_replaced_before_a_crash_is_kept_if_the_file_is_saved_again() {
 }
 
 #[test]
-fn a_removal_that_cannot_be_taken_back_is_an_error_and_keeps_the_save() {
+fn a_removal_that_cannot_be_rolled_back_is_an_error_and_keeps_the_save() {
     let (_top, dir) = with_two_files();
     let opened = store(&dir);
     let file = dir.join("memory/a.md");
@@ -243,9 +243,9 @@ fn a_removal_that_cannot_be_taken_back_is_an_error_and_keeps_the_save() {
     assert_eq!(names(&dir.join("memory")), ["a.md", "b.md", "next.md"]);
 }
 
-/// The failed exchange used to count as reverted: the plan was called again with its own text and appended the line twice.
+/// The failed exchange used to count as rolled back: the plan was called again with its own text and appended the line twice.
 #[test]
-fn an_exchange_that_cannot_be_taken_back_is_an_error_and_never_a_second_append() {
+fn an_exchange_that_cannot_be_rolled_back_is_an_error_and_never_a_second_append() {
     for saves in 1..=3 {
         let (_top, dir) = with_two_files();
         let opened = store(&dir);
@@ -267,7 +267,7 @@ fn an_exchange_that_cannot_be_taken_back_is_an_error_and_never_a_second_append()
 }
 
 #[test]
-fn a_failed_move_is_put_back_without_a_moment_in_which_the_memory_is_nowhere() {
+fn a_failed_move_is_rolled_back_and_the_memory_always_exists() {
     for n in 0.. {
         let (_top, dir) = with_two_files();
         if !is_killed("move", n, &dir) {
@@ -474,7 +474,7 @@ fn memories_of_twin_folders_can_be_changed() {
 }
 
 /// The directory of the other mount is replaced by an empty one, as by an unmounted disk: the move is rolled back, whichever mount the
-/// next writer sees, so that the memory is there when the directory is put back.
+/// next writer sees, so that the memory is there when the directory is restored.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "this test replaces the directory of a mount")]
 fn a_move_into_a_directory_that_was_replaced_is_rolled_back() {

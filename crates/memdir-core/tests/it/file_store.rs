@@ -76,7 +76,7 @@ fn everything(dir: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn what_is_put_is_got_listed_and_private() {
+fn a_written_memory_is_readable_listed_and_private() {
     let home = TempDir::new().unwrap();
     let vault = vault(&home);
     put(&vault, "notes/deploy.md", "Deploy on Fridays.\n").unwrap();
@@ -146,7 +146,7 @@ fn links_out_of_the_directory_are_refused_for_reading_and_writing() {
 }
 
 #[test]
-fn links_are_followed_where_the_mount_says_so() {
+fn links_are_followed_if_the_mount_allows_it() {
     let home = TempDir::new().unwrap();
     let outside = home.path().join("outside");
     fs::create_dir_all(outside.join("deep")).unwrap();
@@ -176,7 +176,7 @@ fn links_are_followed_where_the_mount_says_so() {
 }
 
 #[test]
-fn special_files_neither_hang_nor_count() {
+fn special_files_are_skipped_without_blocking() {
     let home = TempDir::new().unwrap();
     let vault = vault(&home);
     let made = std::process::Command::new("mkfifo").arg(home.path().join("memory/pipe")).status().unwrap();
@@ -229,7 +229,7 @@ fn a_full_disk_at_any_moment_changes_nothing() {
             assert_eq!(names(&vault), ["a.md", "deep/er/b.md"]);
             return;
         }
-        // Whoever comes next settles what could not even be put back.
+        // The next process settles what could not even be rolled back.
         put(&vault, "next.md", "next").unwrap();
         remove(&vault, "next.md").unwrap();
         assert_eq!(everything(&home.path().join("memory")), before, "after failing call {n}");
@@ -240,7 +240,7 @@ fn a_full_disk_at_any_moment_changes_nothing() {
 }
 
 #[test]
-fn the_journal_gives_back_every_version() {
+fn the_journal_returns_every_version() {
     let home = TempDir::new().unwrap();
     let vault = vault(&home);
     let texts = ["one\n", "one\ntwo\n", "zero\none\ntwo\n", "zero\none\n", "something else entirely", "zero\none\n"];
@@ -259,7 +259,7 @@ fn the_journal_gives_back_every_version() {
 }
 
 #[test]
-fn what_another_program_did_is_in_the_history() {
+fn changes_of_another_program_are_in_the_history() {
     let home = TempDir::new().unwrap();
     let vault = vault(&home);
     put(&vault, "a.md", "by memdir").unwrap();

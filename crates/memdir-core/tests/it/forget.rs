@@ -1,4 +1,4 @@
-//! Forgetting: no byte of the words is left in memories and journals, everything else stays, and the versions say what happened.
+//! Forgetting: no byte of the words is left in memories and journals, everything else stays, and the versions report what happened.
 
 use crate::{
     file_store::path,
@@ -83,7 +83,7 @@ fn no_byte_is_left_and_everything_else_stays() {
     let entrypoint = desk.file("MEMORY.md").unwrap();
     assert!(entrypoint.contains("- [people/ada](people/ada.md) — Ada lives in (forgotten) since May\n"), "{entrypoint}");
     assert!(!entrypoint.contains("only.md"), "{entrypoint}");
-    // The history has the same changes and the one that forgot; the forgotten versions say so.
+    // The history has the same changes and the one that forgot; the forgotten versions are marked.
     let after = history(&desk);
     assert_eq!(after[1..], before[..], "{after:?}");
     assert!(after[0].starts_with("forgot words in"), "{after:?}");

@@ -1,4 +1,4 @@
-//! Taking in memories from elsewhere.
+//! Imports of memories from other programs.
 
 use memdir_core::{
     Actor, FileStore, Import, ImportOutcome, Imported, Incoming, List, Memdir, MemoryPath, Mount, OnConflict, UndoTarget, Write,
@@ -49,7 +49,7 @@ fn taken(name: &str, text: &str) -> Vec<Incoming> {
 }
 
 #[test]
-fn an_import_is_one_change_with_its_entrypoint_lines_and_undo_takes_it_back_whole() {
+fn an_import_with_its_entrypoint_lines_is_one_change_and_undo_reverts_all_of_it() {
     let world = world();
     world.write("here", "I was here.\n");
     let before = (world.names(), world.text("MEMORY.md"));
@@ -61,7 +61,7 @@ fn an_import_is_one_change_with_its_entrypoint_lines_and_undo_takes_it_back_whol
 }
 
 #[test]
-fn what_is_here_already_is_found_and_left_alone() {
+fn existing_memories_are_recognized_and_not_changed() {
     let world = world();
     world.write("notes/deploy", "---\nname: Deploying\n---\n\nDeploy on Tuesdays.\n");
     let memories = vec![
@@ -93,7 +93,7 @@ fn what_is_here_already_is_found_and_left_alone() {
 }
 
 #[test]
-fn a_taken_name_is_numbered_skipped_or_replaced_as_wanted() {
+fn a_name_in_use_is_numbered_skipped_or_replaced_as_requested() {
     for (clash, expected, names) in [
         (OnConflict::Number, ImportOutcome::Added { name: "a-2".into() }, vec!["a", "a-2"]),
         (OnConflict::Skip, ImportOutcome::Skipped { why: "a already exists with different text".into() }, vec!["a"]),
@@ -246,14 +246,14 @@ fn conversations_become_logs_outside_the_entrypoint() {
 }
 
 #[test]
-fn what_claude_remembered_is_taken_in() {
+fn memories_of_claude_are_imported() {
     let text = r#"[{"conversations_memory":"**Work** Ada builds engines.","project_memories":{"P 1":"Engine notes"},"account_uuid":"x"}]"#;
     let names: Vec<String> = taken("memories.json", text).into_iter().map(|memory| memory.name).collect();
     assert_eq!(names, ["claude/memory", "claude/projects/p-1"]);
 }
 
 #[test]
-fn something_else_is_refused_with_words() {
+fn an_unknown_format_is_refused_with_a_reason() {
     for text in ["", "{}", "[]", "[1]", "hello", "{\"results\":[]}", "[{\"role\":\"user\",\"content\":\"x\"}]"] {
         let error = import::parse("x.json", text).unwrap_err().to_string();
         assert!(error.contains("supported formats: a memdir bundle"), "{text}: {error}");

@@ -98,7 +98,7 @@ fn a_candidate_is_a_file_with_its_evidence() {
 }
 
 #[test]
-fn the_tools_accept_a_candidate_and_undo_brings_it_back() {
+fn the_tools_accept_a_candidate_and_undo_reopens_it() {
     let desk = support::native_with_inbox();
     propose(&desk, &[denied("feedback/no-force-push", "never force push to main")]);
     let candidate = file(&desk, "inbox/candidates/feedback/no-force-push.md");
@@ -131,7 +131,7 @@ fn the_tools_accept_a_candidate_and_undo_brings_it_back() {
 }
 
 #[test]
-fn a_rejected_candidate_never_comes_back_even_without_its_file() {
+fn a_rejected_candidate_is_never_proposed_again_even_without_its_file() {
     let desk = support::native_with_inbox();
     let all = [candidate("notes/a", "one two three"), candidate("notes/b", "four five six"), candidate("notes/c", "seven eight nine")];
     propose(&desk, &all);
@@ -168,7 +168,7 @@ fn evidence_with_several_keys_is_one_candidate_and_is_decided_about_under_all_of
 }
 
 #[test]
-fn a_proposal_is_not_a_change_that_bare_undo_takes_back() {
+fn bare_undo_never_reverts_a_proposal() {
     let desk = support::native_with_inbox();
     let memdir = &desk.caller.memdir;
     desk.text("memory_write", json!({ "path": "notes/deploy", "content": "Deploy on Tuesdays.\n" }));
@@ -282,12 +282,12 @@ fn a_full_inbox_loses_the_weakest_and_oldest_first() {
 }
 
 #[test]
-fn what_a_memory_already_says_is_named_and_not_proposed() {
+fn a_candidate_that_a_memory_already_contains_is_reported_and_not_proposed() {
     let desk = support::native_with_inbox();
     desk.text("memory_write", json!({ "path": "notes/deploy", "content": "Deploy the billing service on Tuesdays only.\n" }));
-    let said = candidate("notes/deploy-tuesday", "deploy the billing service only on tuesdays");
+    let known = candidate("notes/deploy-tuesday", "deploy the billing service only on tuesdays");
     let other = candidate("notes/deploy-staging", "deploy the billing service to staging before every release");
-    let proposed = desk.caller.memdir.propose(&[said.clone(), other], None).unwrap();
+    let proposed = desk.caller.memdir.propose(&[known.clone(), other], None).unwrap();
     assert_eq!(proposed.added, ["inbox/notes/deploy-staging"]);
     insta::assert_snapshot!(serde_json::to_string_pretty(&proposed.known).unwrap(), @r#"
     [
@@ -302,16 +302,16 @@ fn what_a_memory_already_says_is_named_and_not_proposed() {
     ]
     "#);
     assert_eq!(desk.caller.memdir.inbox().unwrap().known.len(), 1);
-    assert_eq!(desk.caller.memdir.propose(std::slice::from_ref(&said), None).unwrap().known.len(), 0, "named once");
-    let again = Candidate { kind: CandidateKind::Repeat, key: "repeated".into(), ..said };
+    assert_eq!(desk.caller.memdir.propose(std::slice::from_ref(&known), None).unwrap().known.len(), 0, "named once");
+    let again = Candidate { kind: CandidateKind::Repeat, key: "repeated".into(), ..known };
     assert_eq!(desk.caller.memdir.propose(&[again], None).unwrap().known.len(), 1);
     assert_eq!(desk.caller.memdir.inbox().unwrap().known.len(), 1, "the same words once, whatever the kind");
 }
 
-/// What corrects a memory is not what it already says.
+/// A correction of a memory is not contained in it already.
 #[test]
 fn a_correction_of_a_memory_is_proposed() {
-    for (memory, said) in [
+    for (memory, words) in [
         (
             "The production database of the shop listens on port 5432 of host zeta.",
             "the production database of the shop listens on port 6543 of host zeta",
@@ -326,12 +326,12 @@ fn a_correction_of_a_memory_is_proposed() {
     ] {
         let desk = support::native_with_inbox();
         desk.text("memory_write", json!({ "path": "notes/known", "content": format!("{memory}\n") }));
-        assert_eq!(propose(&desk, &[candidate("notes/new", said)]), ["inbox/notes/new"], "{said}");
+        assert_eq!(propose(&desk, &[candidate("notes/new", words)]), ["inbox/notes/new"], "{words}");
         assert_eq!(propose(&desk, &[candidate("notes/same", memory)]), [""; 0], "{memory}");
     }
 }
 
-/// A sentence that was asked for, and asked for again, is one candidate, also after it was rejected.
+/// A sentence that was asked for, and asked for again, is one candidate, even after it was rejected.
 #[test]
 fn the_same_words_are_one_candidate_whatever_its_kind() {
     let desk = support::native_with_inbox();

@@ -115,7 +115,7 @@ fn state(memdir: &Memdir, dir: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
 }
 
 #[test]
-fn a_process_that_is_killed_loses_no_candidate_and_brings_none_back() {
+fn a_killed_process_loses_no_candidate_and_revives_none() {
     for what in ["propose", "accept", "merge", "reject"] {
         for n in 0.. {
             let dir = TempDir::new().unwrap();

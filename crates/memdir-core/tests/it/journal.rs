@@ -86,7 +86,7 @@ fn a_flipped_bit_costs_at_most_one_record() {
     }
 }
 
-/// The head and the first records are overwritten: the records behind them stay usable, with the text of a deleted memory.
+/// The head and the first records are overwritten: the records after them stay usable, with the text of a deleted memory.
 #[test]
 fn a_journal_without_its_beginning_keeps_the_rest() {
     let top = TempDir::new().unwrap();
@@ -138,7 +138,7 @@ fn a_changed_state_is_noticed() {
 }
 
 #[test]
-fn undo_after_damage_takes_back_no_other_change() {
+fn undo_after_damage_reverts_no_other_change() {
     let top = TempDir::new().unwrap();
     let open = || Memdir::new(Arc::new(store(top.path())), Actor { name: "ada".into(), session: None });
     for name in ["first", "second"] {
@@ -165,7 +165,7 @@ fn undo_after_damage_takes_back_no_other_change() {
 
 /// A journal that the version before this format wrote: five changes of two memories.
 #[test]
-fn a_journal_of_the_first_format_is_taken_over() {
+fn a_journal_of_the_first_format_stays_readable() {
     let top = TempDir::new().unwrap();
     fs::create_dir_all(top.path().join("memory/notes")).unwrap();
     fs::create_dir_all(top.path().join("journal-memory")).unwrap();
@@ -218,7 +218,7 @@ fn shown(store: &FileStore, most: usize) -> Vec<String> {
 
 /// The parts of a change belong together however far apart their records and times are.
 #[test]
-fn parts_are_joined_whatever_the_clocks_say() {
+fn parts_are_joined_whatever_their_times() {
     let top = TempDir::new().unwrap();
     let opened = both(top.path());
     put_at(&opened, 0, &[("a.md", Some("a"))]);

@@ -100,7 +100,7 @@ fn ranking_never_uses_the_ledger() {
 }
 
 #[test]
-fn a_renamed_memory_keeps_its_counts_also_in_another_mount_and_after_an_undo() {
+fn a_renamed_memory_keeps_its_counts_even_in_another_mount_and_after_an_undo() {
     let dir = TempDir::new().unwrap();
     let memdir = open(dir.path(), 0);
     memdir.write(&Write::create(path("old name"), "text\n")).unwrap();
@@ -153,7 +153,7 @@ fn a_compaction_keeps_every_count_and_drops_deleted_memories_after_a_day() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_not_counted_and_hides_nothing() {
+fn an_incomplete_line_of_a_killed_process_is_not_counted_and_hides_no_other() {
     let dir = TempDir::new().unwrap();
     let memdir = open(dir.path(), 0);
     record(&memdir, "a", &[UseKind::Read]);
@@ -320,7 +320,7 @@ fn a_rule_that_is_violated_twice_should_be_stronger() {
 }
 
 #[test]
-fn a_rule_that_never_fires_in_90_days_can_go() {
+fn a_rule_that_never_fires_in_90_days_is_proposed_for_removal() {
     let dir = TempDir::new().unwrap();
     let memdir = open(dir.path(), 0);
     memdir.write(&Write::create(path("push"), PUSH)).unwrap();

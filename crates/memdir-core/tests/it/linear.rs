@@ -150,7 +150,7 @@ const MARKDOWN_PARSERS: &[Parser] = &[
         bytes: 20_000,
         run: |text| {
             let memdir = Memdir::new(Arc::new(RamStore::default()), Actor { name: "ada".into(), session: None });
-            // What a store refuses is not planned either.
+            // A file that a store would refuse is not planned either.
             let _ = memdir.write(&Write::create(path("a"), text));
             drop(memdir.dream(&Dream::default()).unwrap());
         },

@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_scanned_without_harm(text in any::<String>(), marks in "[\\[\\]()<>`|#\\\\mem:x.\n ß]{0,30}") {
+    fn any_text_is_scanned_without_a_panic(text in any::<String>(), marks in "[\\[\\]()<>`|#\\\\mem:x.\n ß]{0,30}") {
         let text = format!("{text}{marks}");
         for reference in references(&text, &path("a/h.md")) {
             prop_assert!(!reference.target.is_empty());

@@ -30,7 +30,7 @@ fn a_memory_is_read_with_its_fields_and_body() {
 }
 
 #[test]
-fn type_may_sit_under_metadata_even_behind_tabs() {
+fn type_may_be_under_metadata_even_after_tabs() {
     assert_eq!(parse("---\nname: x\nmetadata: \n  node_type: memory\n  type: feedback\n---\nb").kind(), Some(Kind::Feedback));
     let (memory, problems) = Memory::parse("---\nmetadata:\n\ttype: user\n---\nb");
     assert_eq!(memory.kind(), Some(Kind::User));
@@ -254,7 +254,7 @@ proptest! {
             for other in before.keys().filter(|other| *other != key && *other != "metadata") {
                 prop_assert_eq!(after.raw(other), before.raw(other));
             }
-            // What differs is one run of bytes: everything before and behind it is the same.
+            // What differs is one run of bytes: everything before and after it is the same.
             let same = changed.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
             let tail = changed.bytes().rev().zip(text.bytes().rev()).take_while(|(a, b)| a == b).count();
             let old = before.raw(key).map_or(0, |raw| raw.len() + 12);

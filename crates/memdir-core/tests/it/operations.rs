@@ -45,7 +45,7 @@ fn names(memdir: &Memdir) -> Vec<String> {
 }
 
 #[test]
-fn saving_writes_the_file_and_its_line_and_undo_takes_both_back() {
+fn saving_writes_the_file_and_its_line_and_undo_removes_both() {
     let home = Home::new();
     let memdir = home.open();
     let mut write = Write::create(path("notes/deploy"), "Push the tag, then wait.\n");
@@ -92,7 +92,7 @@ fn undo_refuses_to_lose_a_later_change_and_shows_it() {
 }
 
 #[test]
-fn nobodys_change_is_taken_back_by_somebody_elses_undo() {
+fn undo_never_reverts_another_actors_change() {
     let home = Home::new();
     save(&home.open_as("ada"), "ada", "x\n");
     save(&home.open_as("bob"), "bob", "y\n");
@@ -144,7 +144,7 @@ fn rename_rewrites_every_reference_and_skips_what_is_read_only() {
 }
 
 #[test]
-fn a_write_can_state_the_version_it_saw() {
+fn a_write_can_require_the_version_that_was_read() {
     let home = Home::new();
     let memdir = home.open();
     save(&memdir, "a", "one\n");
@@ -183,7 +183,7 @@ fn a_missing_name_suggests_near_ones_and_restore_brings_back_the_deleted() {
 }
 
 #[test]
-fn what_an_editor_did_can_be_undone() {
+fn changes_of_an_editor_can_be_undone() {
     let home = Home::new();
     let memdir = home.open();
     save(&memdir, "a", "by memdir\n");

@@ -17,7 +17,7 @@ fn put(store: &dyn Store, names: &[String]) {
     store.change(&intent(Verb::Write), &touches, &mut |_| Ok(touches.iter().map(edit).collect())).unwrap();
 }
 
-fn found(store: &dyn Store) -> Vec<(String, bool)> {
+fn recorded_files(store: &dyn Store) -> Vec<(String, bool)> {
     let changes = store.changes(&ChangeFilter::default()).unwrap();
     let files = |change: &Change| change.files.iter().map(|file| (file.path.to_string(), file.after.is_some())).collect::<Vec<_>>();
     changes.iter().filter(|change| change.verb == Verb::Found).flat_map(files).collect()
@@ -39,13 +39,13 @@ fn only_files_with_a_new_stamp_are_read() {
     // Without the lock, and again under it.
     assert_eq!(look(&open()), 2);
     assert_eq!(look(&open()), 0);
-    assert_eq!(found(&open()), [("topic4/m4.md".to_owned(), false), ("topic3/m3.md".to_owned(), true)]);
+    assert_eq!(recorded_files(&open()), [("topic4/m4.md".to_owned(), false), ("topic3/m3.md".to_owned(), true)]);
     put(&open(), &["topic1/new.md".to_owned()]);
     assert_eq!(look(&open()), 1, "what memdir wrote since");
     // The table is derived: without it every file is read once, and nothing is recorded.
     fs::remove_file(top.join("journal/seen")).unwrap();
     assert_eq!(look(&open()), 500);
-    assert_eq!((look(&open()), found(&open()).len()), (0, 2));
+    assert_eq!((look(&open()), recorded_files(&open()).len()), (0, 2));
 }
 
 /// A process that may see only a part of a mount neither records the rest nor marks it as looked at.
@@ -61,9 +61,9 @@ fn a_narrowed_space_leaves_the_rest_to_others() {
         fs::write(top.join("memory").join(name), "by an editor").unwrap();
     }
     part.record_outside_changes(later(), true).unwrap();
-    assert_eq!(found(&whole), [("open/a.md".to_owned(), true)]);
+    assert_eq!(recorded_files(&whole), [("open/a.md".to_owned(), true)]);
     whole.record_outside_changes(later(), true).unwrap();
-    assert_eq!(found(&whole), [("closed/b.md".to_owned(), true), ("open/a.md".to_owned(), true)]);
+    assert_eq!(recorded_files(&whole), [("closed/b.md".to_owned(), true), ("open/a.md".to_owned(), true)]);
 }
 
 /// A file that is renamed and back, and one whose new name was in use before.
@@ -99,7 +99,7 @@ fn a_reader_does_not_wait_for_a_writer() {
             Ok(Vec::new())
         })
         .unwrap();
-    assert_eq!(found(&store), []);
+    assert_eq!(recorded_files(&store), []);
     store.record_outside_changes(later(), false).unwrap();
-    assert_eq!(found(&store), [("a.md".to_owned(), true)]);
+    assert_eq!(recorded_files(&store), [("a.md".to_owned(), true)]);
 }

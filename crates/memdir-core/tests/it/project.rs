@@ -68,7 +68,7 @@ fn a_repository_is_one_project_from_every_subdirectory() {
 }
 
 #[test]
-fn ids_are_readable_and_tell_namesakes_apart() {
+fn ids_are_readable_and_differ_between_projects_of_the_same_name() {
     let (_temp, top) = place();
     let names = ["shop", "a/shop", "My Shop!", "übung", "-"];
     let ids: Vec<String> = names
@@ -118,7 +118,7 @@ fn worktrees_share_or_are_separate_as_set() {
 }
 
 #[test]
-fn worktrees_with_relative_links_are_believed() {
+fn worktrees_with_relative_links_are_accepted() {
     let (_temp, top) = place();
     let shop = repository(top.join("shop"));
     let tree = top.join("fix");
@@ -203,7 +203,7 @@ fn outside_git_the_directory_is_the_project() {
     assert_eq!(project::find(&top.join("absent"), Worktrees::Shared).unwrap_err().code(), "io");
 }
 
-/// A directory somebody else prepared: none of these may become the victim's project, whose memory would then be open to it.
+/// A directory that another user prepared: none of these may become the victim's project, whose memory it could then read.
 #[test]
 fn a_prepared_git_file_claims_nothing() {
     let (_temp, top) = place();
@@ -247,7 +247,7 @@ fn a_prepared_git_file_claims_nothing() {
     }
 }
 
-/// The worktree entry is whole and points back, but the repository it belongs to says its checkout is the victim's.
+/// The worktree entry is whole and points back, but the configuration of its repository names the victim's checkout.
 #[test]
 fn a_prepared_repository_cannot_move_its_root_to_a_victim() {
     let (_temp, top) = place();
@@ -261,7 +261,7 @@ fn a_prepared_repository_cannot_move_its_root_to_a_victim() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_somebody_elses_git_file_claims_nothing() {
+fn a_link_to_the_git_file_of_another_project_claims_nothing() {
     let (_temp, top) = place();
     let victim = repository(top.join("victim"));
     let tree = top.join("victim-tree");
@@ -276,16 +276,16 @@ fn a_link_to_somebody_elses_git_file_claims_nothing() {
 }
 
 #[test]
-fn why_is_said_in_one_sentence() {
+fn why_is_one_sentence() {
     let (_temp, top) = place();
     let shop = repository(top.join("shop"));
     let tree = top.join("tree");
     git(&shop, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-    let said = |project: Project| project.why().replace(top.to_str().unwrap(), "TOP");
-    assert_eq!(said(shared(&shop)), "TOP/shop is a git repository");
-    assert_eq!(said(shared(&tree)), "TOP/tree is a worktree of TOP/shop, and worktrees share one memory");
-    assert_eq!(said(separate(&tree)), "TOP/tree is a worktree, and worktrees are kept separate");
-    assert_eq!(said(shared(&top)), "TOP is not in a git repository, so the directory itself is the project");
+    let reason = |project: Project| project.why().replace(top.to_str().unwrap(), "TOP");
+    assert_eq!(reason(shared(&shop)), "TOP/shop is a git repository");
+    assert_eq!(reason(shared(&tree)), "TOP/tree is a worktree of TOP/shop, and worktrees share one memory");
+    assert_eq!(reason(separate(&tree)), "TOP/tree is a worktree, and worktrees are kept separate");
+    assert_eq!(reason(shared(&top)), "TOP is not in a git repository, so the directory itself is the project");
 }
 
 #[test]

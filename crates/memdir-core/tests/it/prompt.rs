@@ -97,7 +97,7 @@ fn built(input: &PromptInput<'_>) -> String {
 }
 
 #[test]
-fn every_prompt_is_as_written_down() {
+fn every_prompt_is_the_committed_one() {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../golden/prompts");
     settings.set_prepend_module_to_snapshot(false);
@@ -258,9 +258,9 @@ fn secrets_in_an_entrypoint_are_redacted_before_it_is_cut() {
     assert!(memdir.entrypoint("").unwrap().content.contains(&token), "a read is byte for byte");
 }
 
-/// Reference pages cannot go stale: this test writes the page anew and fails when it was.
+/// Keeps the reference page current: generates it again and fails if it was outdated.
 #[test]
-fn the_size_table_is_true() {
+fn the_size_table_is_correct() {
     let mut page = String::from(
         "# Sizes of the memory prompts\n\nGenerated; do not edit. Bytes of `memdir prompt` without the entrypoint's own text,\n\
          for a directory of 42 bytes. A token is about four bytes of English.\n\n| prompt | bytes | lines |\n|---|---:|---:|\n",

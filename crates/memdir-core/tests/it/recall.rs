@@ -104,7 +104,7 @@ fn pins_come_first_but_the_best_match_keeps_room() {
 }
 
 #[test]
-fn a_budget_too_small_for_any_memory_names_them_and_says_so() {
+fn a_budget_too_small_for_any_memory_is_reported_with_their_names() {
     let (shown, dropped, recalled) = pins_and_a_match(1, 60);
     assert_eq!((shown, dropped), (vec![], vec!["pin1".to_owned(), "deploy".to_owned()]));
     assert_eq!(recalled.text, "<recalled-memories>\n[omitted: pin1, deploy]\n</recalled-memories>\n");
@@ -149,9 +149,9 @@ fn reference_notes_of_a_tool_in_use_are_left_out_but_warnings_stay() {
 
 #[test]
 fn doubt_grows_with_age() {
-    let said: Vec<Option<String>> = [-1, 0, 1, 2, 31, 400].map(recall::age_warning).into_iter().collect();
-    assert_eq!(said[..3], [const { None }; 3]);
-    assert!(said[3..].iter().all(Option::is_some) && said[3] != said[4] && said[4] != said[5]);
+    let warnings: Vec<Option<String>> = [-1, 0, 1, 2, 31, 400].map(recall::age_warning).into_iter().collect();
+    assert_eq!(warnings[..3], [const { None }; 3]);
+    assert!(warnings[3..].iter().all(Option::is_some) && warnings[3] != warnings[4] && warnings[4] != warnings[5]);
 }
 
 mod properties {

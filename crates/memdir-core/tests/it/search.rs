@@ -150,7 +150,7 @@ fn a_change_by_any_process_is_seen_by_the_next_search() {
     assert_eq!(space.places("zebra crossing"), [""; 0]);
     space.put("animals.md", "The zebra crossing is closed.\n");
     assert_eq!(space.first("zebra crossing"), "animals.md:1-1");
-    // The same length within the same moment: only the bytes tell.
+    // The same length and the same modification time: only the bytes differ.
     space.put("animals.md", "The llama crossing is closed.\n");
     assert_eq!(space.first("llama crossing"), "animals.md:1-1");
     assert_eq!(space.places("zebra"), [""; 0]);
@@ -327,7 +327,7 @@ fn why_not_names_the_obstacle() {
 }
 
 #[test]
-fn why_not_says_when_a_memory_is_crowded_out() {
+fn why_not_reports_a_memory_that_is_crowded_out() {
     let notes: Vec<(String, String)> = (0..600).map(|n| (format!("n{n}.md"), format!("Note {n} is about the deploy.\n"))).collect();
     let space = Space::new(&notes.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>());
     let why = |n: usize| {
@@ -335,7 +335,7 @@ fn why_not_says_when_a_memory_is_crowded_out() {
     };
     let crowded: Vec<String> = (0..600).step_by(30).map(why).filter(|why| why.contains("too many others match as well")).collect();
     assert!(!crowded.is_empty());
-    // A score of at least the minimum is never said to be below it.
+    // A score of at least the minimum is never reported as below it.
     assert!((0..600).step_by(30).map(why).all(|why| !why.contains("below the minimum")));
 }
 
@@ -361,7 +361,7 @@ fn hits_by_meaning_alone_are_marked() {
 }
 
 #[test]
-fn a_failing_embedder_costs_the_meaning_and_nothing_else() {
+fn a_failing_embedder_only_disables_semantic_search() {
     let embedder = Arc::new(RamEmbedder::new());
     let space = Space::with(NOTES, Some(embedder.clone()));
     space.ask("ship");
@@ -399,7 +399,7 @@ fn a_slow_embedder_is_not_waited_for_and_fills_in_later() {
 }
 
 #[test]
-fn vectors_that_are_lost_are_made_again() {
+fn lost_vectors_are_computed_again() {
     let embedder: Arc<dyn Embedder> = Arc::new(RamEmbedder::new());
     let space = Space::with(NOTES, Some(embedder.clone()));
     space.searcher.index(&space.store, false, &|_| {}).unwrap();

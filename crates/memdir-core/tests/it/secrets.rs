@@ -212,9 +212,9 @@ fn named_shapes_refuse_and_suspicions_warn() {
     assert_eq!(warns, ["kubeconfig-certificate", "authorization-header", "assigned-secret"]);
 }
 
-/// A token whose random part is a stand-in, too short or cut off is not found, for every rule.
+/// A token whose random part is a placeholder, too short or cut off is not found, for every rule.
 #[test]
-fn no_rule_takes_a_stand_in_for_a_token() {
+fn no_rule_reports_a_placeholder_as_a_token() {
     for (rule, before, part, after) in tokens() {
         let length = part.len();
         let short: String = part.chars().take(3).collect();
@@ -241,7 +241,7 @@ fn no_rule_takes_a_stand_in_for_a_token() {
 }
 
 #[test]
-fn near_misses_stay_quiet() {
+fn near_misses_are_not_reported() {
     let hex = |length| random(HEX, length);
     let alnum = |length| random(ALNUM, length);
     let dashes = "-".repeat(5);
@@ -308,14 +308,14 @@ fn a_password_for_this_machine_only_warns() {
 }
 
 #[test]
-fn a_password_of_letters_that_are_no_words_is_still_refused() {
+fn a_password_of_letters_that_are_not_words_is_still_refused() {
     for text in ["host=web user=ci password=xkqzvbnm", "host=web user=ci password=aQeRaTyo", "Server=db;User Id=ci;Password=hunter2;"] {
         assert_eq!(secrets::scan(text).iter().map(|finding| finding.severity).collect::<Vec<_>>(), [SecretSeverity::Refuse], "{text}");
     }
 }
 
 #[test]
-fn only_what_a_change_adds_is_judged() {
+fn only_text_that_a_change_adds_is_scanned() {
     let (first, second) = (format!("ghp_{}", random(ALNUM, 36)), format!("npm_{}", random(ALNUM, 36)));
     let old = format!("one\n{first}\nlast\n");
     assert_eq!(secrets::added(&old, &format!("moved\nand\n{first}\n")), []);
@@ -354,7 +354,7 @@ fn a_person_may_allow_a_rule_or_a_value() {
 }
 
 #[test]
-fn several_on_one_line_and_across_lines_are_told_apart() {
+fn several_secrets_on_one_line_and_across_lines_are_separate_findings() {
     let text = format!("ghp_{a}, ghp_{b}\n\nSK\nnpm_{a}\r\n", a = random(ALNUM, 36), b = random(ALNUM, 37));
     let found: Vec<_> = secrets::scan(&text).iter().map(|finding| (finding.rule, finding.line)).collect();
     assert_eq!(found, [("github-token", 1), ("github-token", 1), ("npm-token", 4)]);
@@ -458,7 +458,7 @@ mod verbs {
     }
 
     #[test]
-    fn an_old_secret_blocks_nothing() {
+    fn an_existing_secret_does_not_block_a_change() {
         let home = Home::new();
         let memdir = home.open();
         memdir.write(&Write::create(path("first"), "x\n")).unwrap();
@@ -475,7 +475,10 @@ mod verbs {
         let home = Home::new();
         let memdir = home.open();
         let saved = memdir.write(&Write::create(path("a"), format!("API_KEY={}\n", random(ALNUM, 32)))).unwrap();
-        assert_eq!(saved.notes, ["line 1 may contain a secret (assigned-secret); if so, replace the secret with a note of where it is stored"]);
+        assert_eq!(
+            saved.notes,
+            ["line 1 may contain a secret (assigned-secret); if so, replace the secret with a note of where it is stored"]
+        );
         let allowing = memdir.with_allow_list(Allow::new(&["github-token".into()], &[]).unwrap());
         allowing.write(&Write::create(path("b"), token())).unwrap();
         assert!(memdir.write(&Write::create(path("c"), token())).is_err(), "the other caller is not allowed");

@@ -1,4 +1,4 @@
-//! Spaces: nobody sees what is not theirs, by any verb, and nothing in a request makes a space wider.
+//! Spaces: no operation shows a memory outside of the caller's space, and nothing in a request makes a space wider.
 
 use crate::operations::path;
 use memdir_core::{
@@ -121,8 +121,8 @@ fn a_narrowed_space_has_nothing_of_the_rest() {
             "{name}"
         );
     }
-    let told = part.history(&ChangeFilter::default()).unwrap();
-    let touched: Vec<String> = told.iter().flat_map(|change| &change.files).map(|file| file.path.to_string()).collect();
+    let history = part.history(&ChangeFilter::default()).unwrap();
+    let touched: Vec<String> = history.iter().flat_map(|change| &change.files).map(|file| file.path.to_string()).collect();
     assert_eq!(touched, ["notes/deep/b.md", "notes/a.md"]);
     assert_eq!(part.stats().unwrap().journal.changes, 2);
     let hint = part.read(&Read::all(path("secre"))).unwrap_err().hint();
@@ -134,7 +134,7 @@ fn a_narrowed_space_has_nothing_of_the_rest() {
 }
 
 #[test]
-fn narrowing_takes_whole_mounts_and_parts_and_refuses_what_is_not_there() {
+fn narrowing_selects_mounts_and_folders_and_refuses_missing_ones() {
     let places = Places::new("/h");
     let mounts = [places.mount("", "/p"), places.mount("team", "/t"), places.mount("agent/x", "/a")];
     let narrowed = |only: &[&str]| {
@@ -152,7 +152,7 @@ fn narrowing_takes_whole_mounts_and_parts_and_refuses_what_is_not_there() {
 }
 
 #[test]
-fn narrowing_never_opens_what_a_mount_leaves_out() {
+fn narrowing_never_opens_files_that_a_mount_excludes() {
     let home = TempDir::new().unwrap();
     let places = Places::new(home.path());
     let whole = places.mount("docs", home.path().join("d"));

@@ -91,7 +91,7 @@ impl Kinds {
         Kinds { memdir: Memdir::with_clock(Arc::new(store), actor, clock).with_searcher(searcher), _home: home }
     }
 
-    fn found(&self, word: &str) -> Vec<String> {
+    fn hit_names(&self, word: &str) -> Vec<String> {
         let mut paths: Vec<String> =
             self.memdir.search(&Search::new(word)).unwrap().hits.into_iter().map(|hit| hit.path.to_string()).collect();
         paths.dedup();
@@ -129,7 +129,7 @@ fn every_operation_has_the_same_idea_of_a_memory() {
             ("walrus", vec![]),
             ("flamingo", vec!["logs/2026/03/2026-03-01.md"]),
         ] {
-            assert_eq!(kinds.found(word), path, "{word}");
+            assert_eq!(kinds.hit_names(word), path, "{word}");
         }
         let recalled = memdir.recall(&Recall { message: Some("Who is in the giraffe handbook?"), ..Recall::default() }).unwrap();
         let recalled: Vec<&str> = recalled.shown.iter().map(|shown| shown.name.as_str()).collect();

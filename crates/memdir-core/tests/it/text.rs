@@ -22,7 +22,7 @@ fn line_ranges_are_read_and_shown() {
 }
 
 #[test]
-fn bad_line_ranges_say_why() {
+fn invalid_line_ranges_are_refused_with_a_reason() {
     let why = |text: &str| match text.parse::<LineRange>() {
         Err(error @ Error::BadInput { .. }) => error.to_string(),
         other => panic!("{text:?} gave {other:?}"),
@@ -76,7 +76,7 @@ fn reads_continue_at_the_next_whole_line() {
 }
 
 #[test]
-fn sizes_read_well() {
+fn sizes_are_formatted_for_people() {
     let shown: Vec<String> = [0, 1, 1023, 1024, 25_000, 61_440, 1_048_575, 1_048_576, 4 << 40].into_iter().map(human_bytes).collect();
     assert_eq!(shown, ["0 bytes", "1 byte", "1023 bytes", "1 KB", "24.4 KB", "60 KB", "1 MB", "1 MB", "4 TB"]);
 }
@@ -90,7 +90,7 @@ fn bytes_that_are_not_utf8_are_named_once() {
 }
 
 #[test]
-fn near_names_forgive_case_marks_place_and_typing() {
+fn similar_names_ignore_case_marks_folders_and_typos() {
     let names = ["notes/deploy-steps", "deploy_steps", "Testing", "db/schema", "api/auth/login-flow", "zebra"];
     let found = |wanted: &str| near(wanted, names.into_iter(), 3);
     assert_eq!(found("DeploySteps.md"), ["deploy_steps", "notes/deploy-steps"]);

@@ -15,12 +15,12 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 #[test]
-fn the_overview_of_nothing_says_how_to_begin() {
+fn the_overview_of_an_empty_memory_names_the_first_step() {
     let desk = support::native();
     let result = desk.call("memory_read", nothing());
     assert_eq!(result.text, "No memories yet; save the first with memory_write.");
     assert_eq!(result.structured.unwrap(), json!({ "entrypoints": [], "total": 0, "names": [] }));
-    // A caller who may only read has no tool to save one with.
+    // A caller with read access only has no tool that saves a memory.
     let mut desk = support::native();
     let mount = Mount { access: Access::ReadOnly, ..Mount::new("", &desk.root, desk.top.path().join("journal")) };
     let store = FileStore::open(&[mount]).unwrap();
@@ -63,7 +63,7 @@ fn names_topics_and_aliases_are_read() {
 }
 
 #[test]
-fn an_argument_nobody_knows_is_refused() {
+fn an_unknown_argument_is_refused() {
     let desk = support::native();
     let result = desk.call("memory_write", json!({ "path": "a", "content": "x", "overwrite": true }));
     assert_eq!(result.text, "overwrite: not a parameter of memory_write. Correct the argument and call again.");
@@ -72,7 +72,7 @@ fn an_argument_nobody_knows_is_refused() {
 }
 
 #[test]
-fn errors_say_what_to_do_next() {
+fn errors_have_a_hint_with_the_next_action() {
     let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let again = desk.call("memory_write", json!({ "path": "a", "content": "y" }));
@@ -102,7 +102,7 @@ fn a_version_that_is_no_longer_there_stops_a_write() {
 }
 
 #[test]
-fn edits_renames_and_deletes_are_taken_back_one_by_one() {
+fn edits_renames_and_deletes_are_undone_one_by_one() {
     let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "one two" }));
     desk.text("memory_write", json!({ "path": "b", "content": "see [a](a.md)" }));
@@ -119,7 +119,7 @@ fn edits_renames_and_deletes_are_taken_back_one_by_one() {
 }
 
 #[test]
-fn undo_never_takes_back_somebody_elses_change() {
+fn undo_never_reverts_the_change_of_another_session() {
     let desk = support::native();
     let mine = desk.json("memory_write", json!({ "path": "mine", "content": "x" }))["change"].clone();
     let other = desk.other("tester", "two");
@@ -130,8 +130,8 @@ fn undo_never_takes_back_somebody_elses_change() {
     // Without a session, only the id of the change identifies its owner.
     let sessionless = memdir_core::internal::tools::ToolContext { session: false, ..desk.other("tester", "three") };
     assert!(desk.call_as(&sessionless, "memory_undo", nothing()).text.contains("no session"));
-    let stranger = desk.other("stranger", "four");
-    assert!(desk.call_as(&stranger, "memory_undo", json!({ "change": theirs })).is_error);
+    let outsider = desk.other("outsider", "four");
+    assert!(desk.call_as(&outsider, "memory_undo", json!({ "change": theirs })).is_error);
     assert!(desk.call_as(&sessionless, "memory_undo", json!({ "change": theirs.as_str().unwrap()[..5] })).is_error);
     assert!(!desk.call_as(&sessionless, "memory_undo", json!({ "change": theirs })).is_error);
     assert_eq!(desk.file("theirs.md"), None);
@@ -139,7 +139,7 @@ fn undo_never_takes_back_somebody_elses_change() {
 }
 
 #[test]
-fn answers_are_capped_and_say_how_to_go_on() {
+fn answers_are_truncated_with_a_note_how_to_continue() {
     let desk = support::native();
     let line = "All work and no play makes a dull memory.\n";
     for n in 0..6 {
@@ -184,7 +184,7 @@ fn the_lines_of_a_hit_are_its_text() {
 }
 
 #[test]
-fn a_search_has_the_promised_shape() {
+fn a_search_has_the_documented_fields() {
     let desk = support::native();
     desk.text("memory_write", json!({ "path": "people/ada", "content": "Ada approves every deploy.\n", "type": "user" }));
     let result = desk.call("memory_search", json!({ "query": "who approves a deploy?" }));
@@ -205,7 +205,7 @@ fn a_search_has_the_promised_shape() {
 }
 
 #[test]
-fn statistics_tell_files_chunks_and_sources() {
+fn statistics_have_files_chunks_and_sources() {
     let desk = support::native();
     desk.text("memory_write", json!({ "path": "a", "content": "x" }));
     let stats = desk.json("memory_stats", nothing());
@@ -232,7 +232,7 @@ impl memdir_core::Clock for MovedClock {
 }
 
 #[test]
-fn statistics_tell_when_the_index_last_changed_and_which_vectors_exist() {
+fn statistics_have_the_time_of_the_index_and_the_number_of_vectors() {
     use memdir_core::{Embedder, FileStore, Mount, Searcher, internal::search::embed::testing::RamEmbedder};
     use std::sync::{Arc, atomic::Ordering};
     let top = tempfile::tempdir().unwrap();
@@ -273,7 +273,7 @@ fn statistics_tell_when_the_index_last_changed_and_which_vectors_exist() {
 }
 
 #[test]
-fn an_entrypoint_counts_once_somebody_wrote_into_it() {
+fn an_entrypoint_counts_only_with_text_that_memdir_did_not_write() {
     let desk = support::native();
     let counted = || {
         let stats = desk.json("memory_stats", nothing());
@@ -282,7 +282,7 @@ fn an_entrypoint_counts_once_somebody_wrote_into_it() {
     desk.text("memory_write", json!({ "path": "a", "content": "Tea at four.\n" }));
     desk.text("memory_write", json!({ "path": "b", "content": "Coffee at nine.\n" }));
     assert_eq!(counted(), (2, 2));
-    // Neither the marks nor the heading memdir puts around its lines is anybody's memory.
+    // The marks and the heading that memdir writes around its lines are not a memory.
     for query in ["memdir", "one line per memory, sorted", "memory"] {
         let found = desk.json("memory_search", json!({ "query": query, "minScore": 0.0 }));
         assert_eq!(found["totalFound"], 0, "{query}: {found}");

@@ -250,11 +250,11 @@ fn an_explanation_names_the_successor_and_what_is_outdated() {
     let desk = deploys();
     let request = Recall { message: Some("How do I deploy the checkout service with kubectl?"), ..Recall::default() };
     let explained = desk.caller.memdir.explain_recall(&request, None).unwrap();
-    let mut said: Vec<String> =
+    let mut lines: Vec<String> =
         explained.iter().map(|one| format!("{}: {}", one.name, one.validity.as_deref().unwrap_or("valid"))).collect();
-    said.sort();
+    lines.sort();
     assert_eq!(
-        said,
+        lines,
         [
             "current: valid",
             "deprecated: deprecated, so it comes after the others",

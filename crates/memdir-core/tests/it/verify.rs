@@ -91,13 +91,13 @@ fn what_no_longer_exists_is_reported_and_a_true_memory_gets_a_date() {
     assert!(!verified.stamped && verified.change.is_none());
     assert_eq!(home.file("stale.md"), stale);
     let quick = ["web/src/old.rs", "npm run lint", "make clean"];
-    assert_eq!(texts(&verify::gone(&ProjectLookup::new(&project), stale)), quick, "a recall reads no sources");
+    assert_eq!(texts(&verify::missing_mentions(&ProjectLookup::new(&project), stale)), quick, "a recall reads no sources");
     let anyway = memdir.verify(&Verify { path: path("stale"), project: Some(&project), anyway: true, history: None }).unwrap();
     assert!(anyway.stamped && home.file("stale.md").contains("last_verified: 2026-03-01"));
 }
 
 #[test]
-fn without_a_project_nothing_is_gone() {
+fn without_a_project_no_mention_is_reported_as_missing() {
     let home = Home::new();
     let memdir = home.open();
     memdir.write(&Write::create(path("a"), "`src/gone.rs`\n")).unwrap();
@@ -108,7 +108,7 @@ fn without_a_project_nothing_is_gone() {
 }
 
 #[test]
-fn what_may_never_have_been_there_is_not_gone() {
+fn a_mention_that_may_never_have_existed_is_not_reported() {
     let (_temp, top) = place();
     let shop = repository(top.join("shop"));
     put(&shop.join("src/db.rs"), "fn open_pool() {}\n");
@@ -143,14 +143,14 @@ fn what_may_never_have_been_there_is_not_gone() {
 }
 
 #[test]
-fn a_commit_that_git_remembers_and_has_no_more_is_gone() {
+fn a_commit_in_the_reflog_whose_object_is_missing_is_reported() {
     let (_temp, top) = place();
     let shop = repository(top.join("shop"));
     git(&shop, &["commit", "-q", "--allow-empty", "-m", "lost"]);
     let lost = fs::read_to_string(shop.join(".git/refs/heads/main")).unwrap().trim().to_owned();
     git(&shop, &["commit", "-q", "--amend", "--allow-empty", "-m", "kept"]);
     let project = project::find(&shop, Worktrees::Shared).unwrap();
-    let check = |id: &str| verify::gone(&ProjectLookup::new(&project), &format!("since commit {id}\n")).len();
+    let check = |id: &str| verify::missing_mentions(&ProjectLookup::new(&project), &format!("since commit {id}\n")).len();
     assert_eq!(check(&lost), 0);
     fs::remove_file(shop.join(".git/objects").join(&lost[..2]).join(&lost[2..])).unwrap();
     assert_eq!((check(&lost), check("3f2a1b9c")), (1, 0));

@@ -64,7 +64,7 @@ fn the_strength_is_read_and_has_a_default_for_each_kind() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_formatted_field_is_parsed_to_the_same_value() {
     let wire = |over, pattern: &str| Tripwire { over, pattern: pattern.into(), line: 3 };
     let awkward = "a \"quoted\" \\ 'one', {with: [all]} # of it * & ! % @ ` | > - é\u{7}";
     let when = When {
@@ -90,12 +90,12 @@ fn trips(frontmatter: &str, action: &Action<'_>) -> Option<String> {
 
 #[test]
 fn words_of_scripts_without_spaces_trip_inside_a_run() {
-    let said = |text| Action { text: Some(text), ..Action::default() };
-    assert!(trips("when: {words: [本番]}", &said("本番へデプロイする")).is_some());
-    assert!(trips("when: {words: [デプロイ*]}", &said("本番へデプロイする")).is_some());
-    assert!(trips("when: {words: [배포]}", &said("서버를 배포해 주세요")).is_some());
-    assert!(trips("when: {words: [部署]}", &said("deploy the branch")).is_none());
-    assert!(trips("when: {words: [port]}", &said("import 本番")).is_none(), "other scripts keep whole words");
+    let message = |text| Action { text: Some(text), ..Action::default() };
+    assert!(trips("when: {words: [本番]}", &message("本番へデプロイする")).is_some());
+    assert!(trips("when: {words: [デプロイ*]}", &message("本番へデプロイする")).is_some());
+    assert!(trips("when: {words: [배포]}", &message("서버를 배포해 주세요")).is_some());
+    assert!(trips("when: {words: [部署]}", &message("deploy the branch")).is_none());
+    assert!(trips("when: {words: [port]}", &message("import 本番")).is_none(), "other scripts keep whole words");
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn each_kind_trips_on_its_own() {
     for pattern in ["igrations/**", "*.sq", "users.sql", "/migrations/**", "db/*.sql"] {
         assert_eq!(trips(&format!("when: {{path: '{pattern}'}}"), &edit), None, "{pattern}");
     }
-    let said = Action { text: Some("Let's Roll-back the deployment"), ..Action::default() };
-    assert_eq!(trips("when: roll back", &said).as_deref(), Some("the action mentions \"roll back\""));
-    assert_eq!(trips("when: deploy", &said), None);
-    assert!(trips("when: deploy*", &said).is_some());
+    let message = Action { text: Some("Let's Roll-back the deployment"), ..Action::default() };
+    assert_eq!(trips("when: roll back", &message).as_deref(), Some("the action mentions \"roll back\""));
+    assert_eq!(trips("when: deploy", &message), None);
+    assert!(trips("when: deploy*", &message).is_some());
     assert!(trips("when: {tools: 'mcp__*'}", &Action { tool: Some("MCP__github"), ..Action::default() }).is_some());
     assert_eq!(trips("when: {tools: Bash}", &Action::default()), None);
 }
@@ -128,7 +128,7 @@ fn tools_beside_others_narrow_them() {
 }
 
 #[test]
-fn wires_that_can_never_fire_are_named() {
+fn tripwires_that_can_never_fire_are_reported() {
     let (when, _) = read("when:\n  command: ['[', 'git push']\n  path: [gone/**, src/**, ../x, '{a']\n  words: ['--', ok]\n  tools: [a b]");
     let unreachable: Vec<(Option<u64>, String)> = when.unreachable().into_iter().map(|problem| (problem.line, problem.what)).collect();
     let says = |line, pattern: &str, why: &str| (Some(line), format!("the tripwire {pattern:?} can never fire: {why}"));

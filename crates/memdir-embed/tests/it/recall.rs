@@ -278,7 +278,7 @@ fn recalled(memdir: &Memdir, message: &str) -> Vec<String> {
 
 /// Small talk of about `words` words.
 fn small_talk(words: usize, turn: usize) -> String {
-    let mut said: Vec<&str> = Vec::new();
+    let mut phrases: Vec<&str> = Vec::new();
     let mut count = 0;
     for n in 0..SMALL_TALK.len() {
         if count >= words && n > 0 {
@@ -286,9 +286,9 @@ fn small_talk(words: usize, turn: usize) -> String {
         }
         let next = SMALL_TALK[(turn + n * 7) % SMALL_TALK.len()];
         count += next.split_whitespace().count();
-        said.push(next);
+        phrases.push(next);
     }
-    said.join("\n")
+    phrases.join("\n")
 }
 
 fn false_recalls(memdir: &Memdir, prompts: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> {
@@ -392,10 +392,10 @@ fn what_people_write_at_work_brings_what_matters() {
     }
 }
 
-/// Phrases that say nothing and are in no list of words seldom change what is recalled.
+/// Filler phrases that are in no word list seldom change what is recalled.
 #[test]
 #[expect(clippy::print_stderr, reason = "the numbers are worth seeing")]
-fn phrases_that_say_nothing_seldom_change_a_decision() {
+fn filler_phrases_seldom_change_a_decision() {
     let around: Vec<(&str, &str)> =
         include_str!("../data/recall-fillers.txt").lines().map(|line| line.split_once('|').expect("before | after")).collect();
     let (mut flips, mut asked) = (0, 0);
@@ -418,9 +418,9 @@ fn phrases_that_say_nothing_seldom_change_a_decision() {
     assert!(flips * 100 <= asked * 5, "{flips} of {asked}");
 }
 
-/// Many notes alike but for a number: the number decides. Alone it asks nothing.
+/// Many notes that differ only in a number: the number decides. A number alone is not a question.
 #[test]
-fn a_small_number_tells_notes_apart_that_are_alike() {
+fn a_small_number_distinguishes_similar_notes() {
     let folder = tempfile::tempdir().expect("a scratch directory");
     let tuned = ["amber", "basalt", "cobalt", "dune", "ember", "fjord", "garnet"];
     let note = |n: usize| (format!("n{n:03}"), format!("The frobnicator number {n} is tuned to {} {}.\n", tuned[n % 7], tuned[n / 7 % 7]));
@@ -434,7 +434,7 @@ fn a_small_number_tells_notes_apart_that_are_alike() {
     }
 }
 
-/// Of a pasted log line or stack trace the words inside count, and not its names, ids and frames of libraries.
+/// In a pasted log line or stack trace only the words of the message count, not names, ids and frames of libraries.
 #[test]
 fn a_pasted_log_line_or_stack_trace_brings_what_it_is_about() {
     let folder = tempfile::tempdir().expect("a scratch directory");

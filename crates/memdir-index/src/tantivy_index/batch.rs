@@ -6,7 +6,7 @@ use crate::{
     files,
     hash::path_hash,
     segment::{self, NewSegment, Segment, SegmentWriter},
-    snapshot::{LiveSegment, Snapshot, with_dead},
+    snapshot::{IndexSnapshot, LiveSegment, with_dead},
     state::{FileRow, NewState, PARTS, RequiredVectors},
     vectors::{Key, Vectors},
 };
@@ -38,7 +38,7 @@ const SMALL_DOCS: usize = 20_000;
 pub(super) struct DiskBatch<'a> {
     index: &'a TantivyIndex,
     _lock: FileLock,
-    base: Arc<Snapshot>,
+    base: Arc<IndexSnapshot>,
     /// The pages of mapped files that were lost before it began.
     lost: u64,
     removed: Vec<String>,
@@ -196,7 +196,7 @@ struct NextState<'a> {
 }
 
 impl<'a> NextState<'a> {
-    fn new(base: &'a Snapshot) -> Self {
+    fn new(base: &'a IndexSnapshot) -> Self {
         let parts = base.parts.iter().map(|part| LiveSegment { segment: part.segment.clone(), dead: part.dead.clone() }).collect();
         let rows = base.state.rows().iter().map(|row| (row.hash, (*row, Cow::Borrowed(base.state.name(row))))).collect();
         NextState { parts, rows }

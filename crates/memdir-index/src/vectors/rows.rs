@@ -36,7 +36,7 @@ const HEADER: usize = 128;
 const HASHED: usize = 56;
 
 /// A row to write: its key, its scale, its values.
-pub(super) type Row<'a> = (Key, f32, &'a [i8]);
+pub(super) type VectorRow<'a> = (Key, f32, &'a [i8]);
 
 /// A file of rows, sorted by their keys.
 #[derive(Debug)]
@@ -144,13 +144,13 @@ impl RowFile {
         self.bytes.len() as u64
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = VectorRow<'_>> {
         (0..self.len()).map(|i| (self.keys()[i], self.scales()[i], self.row(i)))
     }
 }
 
 /// Writes a file of rows, which must be sorted by key, each key once.
-pub(super) fn write(dir: &Path, name: &str, embedder: &EmbedderId, dim: usize, rows: &[Row<'_>]) -> Result<()> {
+pub(super) fn write(dir: &Path, name: &str, embedder: &EmbedderId, dim: usize, rows: &[VectorRow<'_>]) -> Result<()> {
     let layout = Layout::new(rows.len(), dim).ok_or_else(|| corrupt(dir, "too many vectors for one file"))?;
     list::write_whole(dir, name, |file| {
         file.write_all(&[0; HEADER])?;

@@ -70,7 +70,7 @@ fn assert_same(found: &dyn IndexView, expected: &dyn IndexView, embedder: &dyn E
     for (place, candidate) in &found {
         let other = &expected[place];
         let near = |a: f32, b: f32| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
-        let mass = ranking::mass(&found_counts);
+        let mass = ranking::perfect_score(&found_counts);
         let score = |c: &UnitCandidate| ranking::score(&c.parts, c.assistant, mass, c.cosine, ranking::Scale::STATIC);
         assert!(near(score(candidate), score(other)), "{text}: {candidate:?} is not {other:?}");
         assert!(near(candidate.cosine.unwrap_or(0.0), other.cosine.unwrap_or(0.0)), "{text}: {candidate:?} is not {other:?}");

@@ -137,7 +137,7 @@ fn a_conflict_leaves_the_proposal_open_and_other_lines_of_the_entrypoint_are_kep
 }
 
 #[test]
-fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
+fn only_the_author_withdraws_and_only_a_reviewer_rejects() {
     let Some((test, ada, rita)) = reviewed() else { return };
     let ben = space(test.database(), TENANT, "ben", false);
     let first = proposed(ada.write(&Write::create(path("first"), "First.\n")));
@@ -172,7 +172,7 @@ fn the_author_withdraws_and_a_reviewer_rejects_and_nobody_else_decides() {
 }
 
 #[test]
-fn undo_of_the_author_withdraws_what_waits_and_proposes_to_undo_what_was_accepted() {
+fn undo_of_the_author_withdraws_an_open_proposal_and_proposes_to_undo_an_accepted_one() {
     let Some((_test, ada, rita)) = reviewed() else { return };
     let own = ada.write(&Write::create(path("user/own"), "Ada's own memory is not reviewed.\n")).unwrap();
     let id = proposed(ada.write(&Write::create(path("idea"), "An idea.\n")));

@@ -40,7 +40,7 @@ fn write(memdir: &Memdir, name: &str, text: &str) {
     memdir.write(&write).unwrap();
 }
 
-fn found(memdir: &Memdir, query: &str) -> Vec<String> {
+fn hit_names(memdir: &Memdir, query: &str) -> Vec<String> {
     let answer = memdir.search(&Search::new(query)).unwrap();
     answer.hits.iter().map(|hit| hit.path.to_string()).collect()
 }
@@ -59,25 +59,25 @@ fn a_search_and_a_recall_see_every_acknowledged_change_of_every_replica() {
     let other = connect(&test);
     let second = replica(&other, &spaces, there.path(), &silent_pool(1 << 30));
 
-    assert_eq!(found(&second, "deployment freeze"), [""; 0], "before the namespaces exist");
+    assert_eq!(hit_names(&second, "deployment freeze"), [""; 0], "before the namespaces exist");
     assert_eq!(recalled(&second, "when is the deployment freeze?"), [""; 0]);
     for round in 0..3 {
         let (name, city) = (format!("notes/freeze-{round}"), ["lisbon", "oslo", "quito"][round]);
         write(&first, &name, &format!("The deployment freeze of {city} begins on Thursday.\n"));
-        assert_eq!(found(&second, city), [format!("{name}.md")], "written on the first");
+        assert_eq!(hit_names(&second, city), [format!("{name}.md")], "written on the first");
         assert!(recalled(&second, &format!("when does the deployment freeze of {city} begin?")).contains(&name));
         write(&second, &name, &format!("The deployment freeze of {city} begins on Friday, says marmalade{round}.\n"));
-        assert_eq!(found(&first, &format!("marmalade{round}")), [format!("{name}.md")], "changed on the second");
+        assert_eq!(hit_names(&first, &format!("marmalade{round}")), [format!("{name}.md")], "changed on the second");
         first.rename(&path(&name), &path(&format!("{name}-renamed"))).unwrap();
-        assert_eq!(found(&second, city), [format!("{name}-renamed.md")], "renamed on the first");
+        assert_eq!(hit_names(&second, city), [format!("{name}-renamed.md")], "renamed on the first");
         second.delete(&Delete { path: path(&format!("{name}-renamed")), expect: None }).unwrap();
-        assert_eq!(found(&first, city), [""; 0], "deleted on the second");
+        assert_eq!(hit_names(&first, city), [""; 0], "deleted on the second");
         let gone = format!("{name}-renamed");
         assert!(!recalled(&first, &format!("when does the deployment freeze of {city} begin?")).contains(&gone));
         first.undo(&memdir_core::UndoTarget::Last).unwrap();
-        assert_eq!(found(&second, city), [format!("{name}-renamed.md")], "undone on the first");
+        assert_eq!(hit_names(&second, city), [format!("{name}-renamed.md")], "undone on the first");
         write(&first, "user/tea", &format!("Ada drinks tea number {round} with bergamot{round}.\n"));
-        assert_eq!(found(&second, &format!("bergamot{round}")), ["user/tea.md"]);
+        assert_eq!(hit_names(&second, &format!("bergamot{round}")), ["user/tea.md"]);
     }
 }
 
@@ -93,7 +93,7 @@ fn a_change_on_one_replica_is_hinted_to_the_others() {
     });
     let guard = listening.sequence().unwrap().on_change(wake).unwrap();
     is_woken.recv().unwrap();
-    // The first wake says that the connection is there; from now on hints arrive.
+    // The first notification shows that the connection is established; from now on hints arrive.
     crate::support::put(&store, "plan.md", "x").unwrap();
     is_woken.recv().unwrap();
     drop(guard);
@@ -106,7 +106,7 @@ fn a_search_lists_nothing_while_nothing_changes() {
     let cache = tempfile::tempdir().unwrap();
     let memdir = replica(test.database(), &[("", "projects/shop")], cache.path(), &silent_pool(1 << 30));
     write(&memdir, "notes/deploy", "Never deploy on Fridays.\n");
-    assert_eq!(found(&memdir, "fridays"), ["notes/deploy.md"]);
+    assert_eq!(hit_names(&memdir, "fridays"), ["notes/deploy.md"]);
     assert_eq!(recalled(&memdir, "shall we deploy on fridays?"), ["notes/deploy"]);
     // Whatever reads documents or the history now waits for this lock, until its time is up.
     let blocked = std::thread::scope(|scope| {
@@ -124,7 +124,7 @@ fn a_search_lists_nothing_while_nothing_changes() {
             });
         });
         is_locked.recv().unwrap();
-        let answers = (found(&memdir, "zeppelin"), recalled(&memdir, "zeppelin"));
+        let answers = (hit_names(&memdir, "zeppelin"), recalled(&memdir, "zeppelin"));
         drop(done);
         answers
     });
@@ -139,7 +139,7 @@ fn an_index_is_right_after_a_restore_from_a_backup_and_after_forgotten_names() {
     let memdir = replica(test.database(), &[("", "projects/shop")], cache.path(), &pool);
     write(&memdir, "notes/one", "The first gondola.\n");
     write(&memdir, "notes/two", "The second gondola.\n");
-    assert_eq!(found(&memdir, "gondola").len(), 2);
+    assert_eq!(hit_names(&memdir, "gondola").len(), 2);
     // The database goes back by one change, and another change gets its number.
     query(
         &test.url,
@@ -149,7 +149,7 @@ fn an_index_is_right_after_a_restore_from_a_backup_and_after_forgotten_names() {
     )
     .unwrap();
     let memories = |memdir: &Memdir| {
-        let mut names = found(memdir, "gondola");
+        let mut names = hit_names(memdir, "gondola");
         names.retain(|name| name != "MEMORY.md");
         names
     };
@@ -161,7 +161,7 @@ fn an_index_is_right_after_a_restore_from_a_backup_and_after_forgotten_names() {
     let slow_cache = tempfile::tempdir().unwrap();
     let other = connect(&test);
     let slow = replica(&other, &[("", "projects/shop")], slow_cache.path(), &silent_pool(1 << 30));
-    assert!(found(&slow, "third gondola").contains(&"notes/three.md".to_owned()));
+    assert!(hit_names(&slow, "third gondola").contains(&"notes/three.md".to_owned()));
     memdir.delete(&Delete { path: path("notes/three"), expect: None }).unwrap();
     memdir.store().forget_in_history(&Phrase::parse("three").unwrap()).unwrap();
     assert_eq!(memories(&slow), ["notes/one.md"], "the name of the removed file is not in the history");
@@ -178,12 +178,12 @@ fn open_indexes_stay_within_the_memory_limit_and_answer_after_they_were_closed()
         for memory in 0..20 {
             write(memdir, &format!("notes/m{memory}"), &format!("Warehouse {number} keeps item{memory} in aisle{number}x{memory}.\n"));
         }
-        assert_eq!(found(memdir, &format!("aisle{number}x7")), ["notes/m7.md"]);
+        assert_eq!(hit_names(memdir, &format!("aisle{number}x7")), ["notes/m7.md"]);
         assert!(pool.bytes() <= 300 << 10, "{} bytes after {number}", pool.bytes());
     }
     assert!(pool.loaded() < spaces.len(), "{} are loaded", pool.loaded());
     for (number, memdir) in spaces.iter().enumerate() {
-        assert_eq!(found(memdir, &format!("aisle{number}x19")), ["notes/m19.md"], "opened again");
+        assert_eq!(hit_names(memdir, &format!("aisle{number}x19")), ["notes/m19.md"], "opened again");
         assert_eq!(recalled(memdir, &format!("what is in aisle{number}x3 of the warehouse?")), ["notes/m3"]);
         assert!(pool.bytes() <= 300 << 10, "{} bytes after {number}", pool.bytes());
     }
@@ -214,7 +214,7 @@ fn a_cold_namespace_is_read_in_few_round_trips_and_its_progress_is_reported() {
     )
     .unwrap();
     let before = transactions(&test.url);
-    assert_eq!(found(&memdir, "pier250"), ["notes/m250.md"]);
+    assert_eq!(hit_names(&memdir, "pier250"), ["notes/m250.md"]);
     assert_eq!(reported.load(Ordering::Relaxed), 300);
     let trips = transactions(&test.url) - before;
     assert!(trips < 30, "{trips} transactions for 300 memories");

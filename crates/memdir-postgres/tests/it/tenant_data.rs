@@ -18,7 +18,7 @@ fn a_quota_refuses_growth_and_nothing_else() {
     let refused = put(&store, "a.md", "123456789").unwrap_err();
     assert_eq!(refused.to_string(), "the change exceeds the tenant's quota of 10 bytes");
     assert_eq!(text(&store, "a").as_deref(), Some("1234"), "a refused change leaves everything as it was");
-    // Growth within the quota, and any change that shrinks, also beyond a quota that was lowered.
+    // Growth within the quota, and any change that shrinks, even beyond a quota that was lowered.
     put(&store, "a.md", "12345678").unwrap();
     database.set_quota(TENANT, &TenantQuota { max_memories: Some(0), max_bytes: Some(1) }).unwrap();
     put(&store, "a.md", "1234567").unwrap();
@@ -128,7 +128,7 @@ fn an_erasure_waits_for_changes_of_the_person_and_refuses_later_ones() {
         let made = ada.change(&intent(Verb::Write), &[path("deploy.md")], &mut |_| {
             let erasing = erasing.get_or_insert_with(|| scope.spawn(|| database.erase_person(TENANT, "ada", true).unwrap()));
             while !erasing.is_finished() && query(&test.url, waiting).unwrap() == [["0"]] {}
-            // A person who keeps writing must not keep the erasure waiting: a change that comes later waits behind it.
+            // A person who keeps writing must not delay the erasure: a later change waits until it is done.
             let later = later.get_or_insert_with(|| scope.spawn(|| put(&ada, "user/later.md", "later").unwrap_err().to_string()));
             while !later.is_finished() && query(&test.url, waiting).unwrap() == [["1"]] {}
             Ok(vec![edit.clone()])

@@ -173,7 +173,7 @@ fn the_server_is_restarted_while_two_replicas_write() {
     }
 }
 
-/// Removed also if the test fails.
+/// A PostgreSQL server for one test, removed even if the test fails.
 struct PrivateServer(String);
 
 impl Drop for PrivateServer {

@@ -29,13 +29,13 @@ pub(super) struct ConnectionTable {
 
 #[derive(Default)]
 struct Entries {
-    connections: HashMap<u64, Entry>,
+    connections: HashMap<u64, ConnectionEntry>,
     last_id: u64,
     /// Counts uses, to order connections by their last one.
     clock: u64,
 }
 
-struct Entry {
+struct ConnectionEntry {
     owner: ConnectionOwner,
     /// Number of requests in progress, with their responses; with HTTP/1.1 at most one.
     requests: usize,
@@ -65,13 +65,14 @@ impl ConnectionTable {
     /// Adds a connection.
     pub(super) fn open(self: &Arc<Self>, peer: SocketAddr, name: String) -> Connection {
         let mut entries = self.entries();
-        let is_unauthenticated = |entry: &Entry| entry.owner == ConnectionOwner::Unauthenticated;
+        let is_unauthenticated = |entry: &ConnectionEntry| entry.owner == ConnectionOwner::Unauthenticated;
         if entries.count(is_unauthenticated) >= MAX_UNAUTHENTICATED {
             entries.close_oldest(is_unauthenticated);
         }
         entries.last_id += 1;
         let (id, close) = (entries.last_id, CancellationToken::new());
-        let entry = Entry { owner: ConnectionOwner::Unauthenticated, requests: 0, last_used: entries.tick(), close: close.clone() };
+        let entry =
+            ConnectionEntry { owner: ConnectionOwner::Unauthenticated, requests: 0, last_used: entries.tick(), close: close.clone() };
         entries.connections.insert(id, entry);
         Connection(Arc::new(OpenConnection { id, peer, name, close, table: self.clone() }))
     }
@@ -87,12 +88,12 @@ impl Entries {
         self.clock
     }
 
-    fn count(&self, matches: impl Fn(&Entry) -> bool) -> usize {
+    fn count(&self, matches: impl Fn(&ConnectionEntry) -> bool) -> usize {
         self.connections.values().filter(|entry| matches(entry)).count()
     }
 
     /// Closes the matching connection that was used longest ago. Returns whether there was one.
-    fn close_oldest(&mut self, matches: impl Fn(&Entry) -> bool) -> bool {
+    fn close_oldest(&mut self, matches: impl Fn(&ConnectionEntry) -> bool) -> bool {
         let oldest = self.connections.iter().filter(|(_, entry)| matches(entry)).min_by_key(|(_, entry)| entry.last_used);
         let Some(id) = oldest.map(|(id, _)| *id) else { return false };
         if let Some(entry) = self.connections.remove(&id) {
@@ -222,18 +223,18 @@ mod tests {
     #[test]
     fn a_caller_with_too_many_connections_loses_its_oldest_idle_one() {
         let table = Arc::new(ConnectionTable::default());
-        let of = |caller| {
+        let open_as = |caller| {
             let connection = open(&table);
             assert!(connection.assign(Some(CallerId(caller))));
             connection
         };
-        let other = of(2);
-        let all: Vec<Connection> = (0..MAX_PER_CALLER).map(|_| of(1)).collect();
+        let other = open_as(2);
+        let all: Vec<Connection> = (0..MAX_PER_CALLER).map(|_| open_as(1)).collect();
         let used = all[0].begin_request();
-        let _new = of(1);
+        let _new = open_as(1);
         assert!(!is_closed(&all[0]) && is_closed(&all[1]) && !is_closed(&other));
         let _busy: Vec<ConnectionUse> = all[2..].iter().map(Connection::begin_request).collect();
-        let (idle, refused) = (of(1), open(&table));
+        let (idle, refused) = (open_as(1), open(&table));
         let _busy_too = idle.begin_request();
         assert!(!refused.assign(Some(CallerId(1))), "all are in use");
         drop(used);

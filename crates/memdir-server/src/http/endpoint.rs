@@ -73,13 +73,13 @@ struct OpenServices {
     revision: u64,
     /// Counts uses, to order spaces by their last one.
     clock: u64,
-    spaces: HashMap<HttpCaller, OpenSpace>,
+    spaces: HashMap<HttpCaller, CallerService>,
     callers: HashMap<CallerId, Arc<CallerState>>,
 }
 
 /// The space of a caller. Its cell is empty while it is being opened.
 #[derive(Default)]
-struct OpenSpace {
+struct CallerService {
     cell: ServiceCell,
     usage: Usage,
 }

@@ -88,7 +88,7 @@ impl HttpMetrics {
     }
 }
 
-/// Returns the resident memory of this process, where the system tells.
+/// Returns the resident memory of this process, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;

@@ -12,15 +12,15 @@ use std::{
 const MAX_SESSIONS: usize = 400;
 
 #[derive(Default)]
-pub(super) struct SessionTable(Mutex<Sessions>);
+pub(super) struct SessionTable(Mutex<HttpSessions>);
 
 #[derive(Default)]
-struct Sessions {
+struct HttpSessions {
     clock: u64,
-    entries: HashMap<String, Session>,
+    entries: HashMap<String, HttpSession>,
 }
 
-struct Session {
+struct HttpSession {
     manager: Weak<LocalSessionManager>,
     usage: Usage,
 }
@@ -39,7 +39,7 @@ impl SessionTable {
         let mut sessions = self.sessions();
         sessions.clock += 1;
         let now = sessions.clock;
-        let mut session = Session { manager: Arc::downgrade(manager), usage: Usage::default() };
+        let mut session = HttpSession { manager: Arc::downgrade(manager), usage: Usage::default() };
         drop(session.usage.begin(now));
         // Sessions of closed spaces have ended.
         if sessions.entries.len() >= MAX_SESSIONS {
@@ -56,12 +56,12 @@ impl SessionTable {
         self.sessions().entries.remove(id);
     }
 
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+    fn sessions(&self) -> MutexGuard<'_, HttpSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Sessions {
+impl HttpSessions {
     fn end_oldest(&mut self) {
         let ranked = self.entries.iter().filter_map(|(id, session)| Some((session.usage.idle_rank()?, id)));
         let Some(id) = ranked.min().map(|(_, id)| id.clone()) else { return };

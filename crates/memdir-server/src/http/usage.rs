@@ -27,7 +27,7 @@ impl Usage {
     }
 
     /// Returns the position in the order of closing, or `None` if a request is in progress. Event streams are closed last: their
-    /// clients wait for news, and open them again.
+    /// clients wait for events, and reconnect.
     pub(super) fn idle_rank(&self) -> Option<(bool, u64)> {
         (Arc::strong_count(&self.requests) == 1).then(|| {
             // A use in progress holds the counter of streams too; without requests, only streams do.

@@ -1,4 +1,4 @@
-//! Server-sent events: tells open pages that memories or proposals have changed, so that they can show it.
+//! Server-sent events: notifies open pages that memories or proposals have changed, so that they can show it.
 
 use super::visit::Visit;
 use crate::{
@@ -18,7 +18,7 @@ const CONNECTED: &[u8] = b"retry: 3000\n: connected\n\n";
 /// The beginning of a stream for a page that is older than the last change.
 const CONNECTED_LATE: &[u8] = b"retry: 3000\n: connected\n\nevent: change\ndata:\n\n";
 
-/// Streams an event for every change, until the browser goes or the server ends. `since` is the cursor of the page that asks: what changed
+/// Streams an event for every change, until the browser disconnects or the server ends. `since` is the cursor of the page that asks: what changed
 /// between the page and this request is reported too.
 pub(super) async fn stream(Extension(visit): Extension<Visit>, RawQuery(query): RawQuery) -> Response {
     let mut changes = visit.subscriptions.subscribe().await;

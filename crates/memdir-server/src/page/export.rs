@@ -2,7 +2,7 @@
 
 use super::{
     assets, backlinks, layout,
-    markdown::{self, Target},
+    markdown::{self, LinkTarget},
     views::memory,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -90,7 +90,7 @@ fn article(memdir: &Memdir, one: &ExportedMemory, ids: &BTreeMap<&str, &str>) ->
     let text = markdown::render(one.memory.body(), &|destination, is_wiki| {
         let found = backlinks::destination(memdir, destination, is_wiki, &one.path);
         match found.and_then(|path| ids.get(path.name()).map(|id| format!("#{id}"))) {
-            Some(place) => Target::Page(place),
+            Some(place) => LinkTarget::Page(place),
             None => markdown::web_target(destination),
         }
     });

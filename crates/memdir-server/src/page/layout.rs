@@ -3,7 +3,7 @@
 use super::{
     assets,
     params::encode,
-    reply::{Page, Reply, ViewContext, html_response},
+    reply::{ShellPage, ViewContext, ViewReply, html_response},
 };
 use axum::{http::StatusCode, response::Response};
 use jiff::Timestamp;
@@ -26,7 +26,7 @@ const MENU: [(&str, &str); 11] = [
 ];
 
 /// Renders a page inside the shell.
-pub(super) fn shell(context: &ViewContext<'_>, page: &Page) -> String {
+pub(super) fn shell(context: &ViewContext<'_>, page: &ShellPage) -> String {
     let version = assets::version();
     let head = html! {
         link rel="icon" type="image/svg+xml" href=(context.url(&format!("/icon.svg?v={version}")));
@@ -178,12 +178,12 @@ pub(super) fn pages(path: &str, number: usize, has_more: bool) -> Markup {
 }
 
 /// A page with a message.
-pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> Reply {
-    Reply::Page(Page { status, title: title.to_owned(), place: "", body: html! { h1 { (title) } p { (message) } } })
+pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> ViewReply {
+    ViewReply::Page(ShellPage { status, title: title.to_owned(), place: "", body: html! { h1 { (title) } p { (message) } } })
 }
 
 /// The page of an error, with what to do next.
-pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
+pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> ViewReply {
     let (status, title) = match error {
         Error::Proposed { .. } => (StatusCode::ACCEPTED, "Waiting for review"),
         Error::NotFound { .. }
@@ -224,7 +224,7 @@ pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> Reply {
             ul { @for name in near { li { (memory_link(context, name)) } } }
         }
     };
-    Reply::Page(Page { status, title: title.to_owned(), place: "", body })
+    ViewReply::Page(ShellPage { status, title: title.to_owned(), place: "", body })
 }
 
 /// The answer to a request without a session. It has a stylesheet if the request is below the `base`: otherwise it names no path, so

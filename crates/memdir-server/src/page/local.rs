@@ -1,11 +1,11 @@
-//! Who gets in to the pages on this machine: the browser that opened the first URL. Checks the allowed hosts and origins, the session
+//! Access to the pages on this machine: only the browser that opened the first URL has it. Checks the allowed hosts and origins, the session
 //! and the form token.
 
 use super::{
     layout,
     params::Params,
     reply::redirect,
-    session::Sessions,
+    session::PageSessions,
     space::PageSpace,
     visit::{PageState, Visit, cookie_values},
 };
@@ -35,7 +35,7 @@ const LIMITS: CallLimits = CallLimits {
 
 /// The sessions of this machine's pages, and the space that all of them see.
 pub(super) struct LocalPages {
-    pub(super) sessions: Sessions,
+    pub(super) sessions: PageSessions,
     pub(super) state: Arc<PageState>,
     space: PageSpace,
     access: AccessControl,
@@ -45,7 +45,7 @@ pub(super) struct LocalPages {
 }
 
 impl LocalPages {
-    pub(super) fn new(space: PageSpace, sessions: Sessions, address: SocketAddr) -> Self {
+    pub(super) fn new(space: PageSpace, sessions: PageSessions, address: SocketAddr) -> Self {
         let watched = space.memdir.clone();
         let workers = WorkerPool::new(LIMITS.threads());
         LocalPages {

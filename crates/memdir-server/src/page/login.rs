@@ -119,7 +119,7 @@ pub(super) async fn finish(
     let (Some(oauth), Some((state, verifier))) = (pages.http.oauth(), begun) else {
         return failed(&pages, "The sign-in has expired, or the browser did not send its cookie. Try again.");
     };
-    // Otherwise a link could sign a person in as someone else.
+    // Otherwise a link could sign a person in as another person.
     if !is_equal(state, query.get("state")) {
         return failed(&pages, "The sign-in was not started in this browser, or a newer sign-in was started. Try again.");
     }

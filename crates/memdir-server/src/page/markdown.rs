@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
 /// Where a link leads.
-pub(super) enum Target {
+pub(super) enum LinkTarget {
     /// A page of memdir.
     Page(String),
     /// Another website.
@@ -15,7 +15,7 @@ pub(super) enum Target {
 }
 
 /// Renders a text. `resolve` gets the destination of a link as written, and whether it is a `[[wikilink]]`.
-pub(super) fn render(text: &str, resolve: &dyn Fn(&str, bool) -> Target) -> Markup {
+pub(super) fn render(text: &str, resolve: &dyn Fn(&str, bool) -> LinkTarget) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_WIKILINKS;
     let mut ends: Vec<Vec<Event<'_>>> = Vec::new();
     let mut events: Vec<Event<'_>> = Vec::new();
@@ -70,23 +70,23 @@ pub(super) fn render(text: &str, resolve: &dyn Fn(&str, bool) -> Target) -> Mark
 }
 
 /// The events before and after the text of a link.
-fn link<'a>(target: &Target) -> (Vec<Event<'a>>, Vec<Event<'a>>) {
+fn link<'a>(target: &LinkTarget) -> (Vec<Event<'a>>, Vec<Event<'a>>) {
     let (url, rel) = match target {
-        Target::Page(url) => (url, ""),
-        Target::Web(url) => (url, " rel=\"noopener noreferrer external\""),
-        Target::None => return (Vec::new(), Vec::new()),
+        LinkTarget::Page(url) => (url, ""),
+        LinkTarget::Web(url) => (url, " rel=\"noopener noreferrer external\""),
+        LinkTarget::None => return (Vec::new(), Vec::new()),
     };
     let open = format!("<a href=\"{}\"{rel}>", maud::html! { (url) }.into_string().replace('"', "&quot;"));
     (vec![Event::InlineHtml(CowStr::from(open))], vec![Event::InlineHtml("</a>".into())])
 }
 
 /// Returns where a destination leads that is not a memory: websites and addresses only.
-pub(super) fn web_target(destination: &str) -> Target {
+pub(super) fn web_target(destination: &str) -> LinkTarget {
     let lower = destination.trim().to_ascii_lowercase();
     if ["https://", "http://", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) {
-        Target::Web(destination.trim().to_owned())
+        LinkTarget::Web(destination.trim().to_owned())
     } else {
-        Target::None
+        LinkTarget::None
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn rendered(text: &str) -> String {
-        render(text, &|url, is_wiki| if is_wiki { Target::Page(format!("/m/{url}")) } else { web_target(url) }).into_string()
+        render(text, &|url, is_wiki| if is_wiki { LinkTarget::Page(format!("/m/{url}")) } else { web_target(url) }).into_string()
     }
 
     #[test]

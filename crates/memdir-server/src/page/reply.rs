@@ -35,9 +35,9 @@ impl ViewContext<'_> {
 }
 
 /// The answer of a view.
-pub(super) enum Reply {
+pub(super) enum ViewReply {
     /// A whole page.
-    Page(Page),
+    Page(ShellPage),
     /// A part of a page, which the script puts in place.
     Part(Markup),
     /// Another page, after a change.
@@ -45,7 +45,7 @@ pub(super) enum Reply {
 }
 
 /// A page inside the shell.
-pub(super) struct Page {
+pub(super) struct ShellPage {
     pub(super) status: StatusCode,
     /// The title, without the name of the program.
     pub(super) title: String,
@@ -54,10 +54,10 @@ pub(super) struct Page {
     pub(super) body: Markup,
 }
 
-impl Page {
+impl ShellPage {
     /// A page that was found.
-    pub(super) fn reply(title: impl Into<String>, place: &'static str, body: Markup) -> Reply {
-        Reply::Page(Page { status: StatusCode::OK, title: title.into(), place, body })
+    pub(super) fn reply(title: impl Into<String>, place: &'static str, body: Markup) -> ViewReply {
+        ViewReply::Page(ShellPage { status: StatusCode::OK, title: title.into(), place, body })
     }
 }
 

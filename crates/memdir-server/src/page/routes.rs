@@ -4,7 +4,7 @@ use super::{
     events, layout,
     local::{LocalPages, guard},
     params::Params,
-    reply::{Reply, ViewContext},
+    reply::{ViewContext, ViewReply},
     views,
     visit::{PageState, Visit, with_headers},
 };
@@ -21,11 +21,11 @@ use memdir_core::Result;
 use std::sync::Arc;
 
 /// A view: renders a page for the name in the path, which is empty on pages without one, and the fields of the query or the form.
-type View = fn(&ViewContext<'_>, &str, &Params) -> Result<Reply>;
+type View = fn(&ViewContext<'_>, &str, &Params) -> Result<ViewReply>;
 
 /// Where a page can be served.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PageScope {
     /// On every server.
     Anywhere,
     /// Only on the machine that it is about: its conversations, hosts, settings, plans and decisions.
@@ -33,53 +33,53 @@ enum Place {
 }
 
 /// The pages.
-const PAGES: &[(&str, View, Place)] = &[
-    ("/", views::home::show, Place::Anywhere),
-    ("/memories", views::memories::show, Place::Anywhere),
-    ("/m/{*name}", views::memory::show, Place::Anywhere),
-    ("/near/{*name}", views::neighbours::show, Place::Anywhere),
-    ("/search", views::search::show, Place::Anywhere),
-    ("/new", views::edit::show_new, Place::Anywhere),
-    ("/edit/{*name}", views::edit::show, Place::Anywhere),
-    ("/inbox", views::inbox::show, Place::Machine),
-    ("/dream", views::dream::show, Place::Machine),
-    ("/dream/{*name}", views::plan::show, Place::Machine),
-    ("/timeline", views::timeline::show, Place::Anywhere),
-    ("/change/{*name}", views::timeline::show_change, Place::Anywhere),
-    ("/review", views::review::show, Place::Anywhere),
-    ("/review/{*name}", views::review::show_one, Place::Anywhere),
-    ("/chats", views::chats::show, Place::Machine),
-    ("/chat/{*name}", views::chats::show_one, Place::Machine),
-    ("/rules", views::rules::show, Place::Machine),
-    ("/prompt", views::prompt::show, Place::Anywhere),
-    ("/hosts", views::hosts::show, Place::Machine),
-    ("/settings", views::settings::show, Place::Machine),
-    ("/help", views::help::show, Place::Anywhere),
+const PAGES: &[(&str, View, PageScope)] = &[
+    ("/", views::home::show, PageScope::Anywhere),
+    ("/memories", views::memories::show, PageScope::Anywhere),
+    ("/m/{*name}", views::memory::show, PageScope::Anywhere),
+    ("/near/{*name}", views::neighbours::show, PageScope::Anywhere),
+    ("/search", views::search::show, PageScope::Anywhere),
+    ("/new", views::edit::show_new, PageScope::Anywhere),
+    ("/edit/{*name}", views::edit::show, PageScope::Anywhere),
+    ("/inbox", views::inbox::show, PageScope::Machine),
+    ("/dream", views::dream::show, PageScope::Machine),
+    ("/dream/{*name}", views::plan::show, PageScope::Machine),
+    ("/timeline", views::timeline::show, PageScope::Anywhere),
+    ("/change/{*name}", views::timeline::show_change, PageScope::Anywhere),
+    ("/review", views::review::show, PageScope::Anywhere),
+    ("/review/{*name}", views::review::show_one, PageScope::Anywhere),
+    ("/chats", views::chats::show, PageScope::Machine),
+    ("/chat/{*name}", views::chats::show_one, PageScope::Machine),
+    ("/rules", views::rules::show, PageScope::Machine),
+    ("/prompt", views::prompt::show, PageScope::Anywhere),
+    ("/hosts", views::hosts::show, PageScope::Machine),
+    ("/settings", views::settings::show, PageScope::Machine),
+    ("/help", views::help::show, PageScope::Anywhere),
 ];
 
 /// The changes.
-const CHANGES: &[(&str, View, Place)] = &[
-    ("/save", views::edit::save, Place::Anywhere),
-    ("/delete", views::edit::delete, Place::Anywhere),
-    ("/decide", views::inbox::decide, Place::Machine),
-    ("/dream/make", views::dream::make, Place::Machine),
-    ("/dream/apply", views::plan::apply, Place::Machine),
-    ("/verify", views::memory::verify, Place::Anywhere),
-    ("/restore", views::timeline::restore, Place::Anywhere),
-    ("/undo", views::timeline::undo, Place::Anywhere),
-    ("/redo", views::timeline::redo, Place::Anywhere),
-    ("/review/decide", views::review::decide, Place::Anywhere),
-    ("/hosts/check", views::hosts::check, Place::Machine),
+const CHANGES: &[(&str, View, PageScope)] = &[
+    ("/save", views::edit::save, PageScope::Anywhere),
+    ("/delete", views::edit::delete, PageScope::Anywhere),
+    ("/decide", views::inbox::decide, PageScope::Machine),
+    ("/dream/make", views::dream::make, PageScope::Machine),
+    ("/dream/apply", views::plan::apply, PageScope::Machine),
+    ("/verify", views::memory::verify, PageScope::Anywhere),
+    ("/restore", views::timeline::restore, PageScope::Anywhere),
+    ("/undo", views::timeline::undo, PageScope::Anywhere),
+    ("/redo", views::timeline::redo, PageScope::Anywhere),
+    ("/review/decide", views::review::decide, PageScope::Anywhere),
+    ("/hosts/check", views::hosts::check, PageScope::Machine),
 ];
 
 /// Builds the routes of the pages. `machine` is whether they include those that are about this machine. A layer around them lets
 /// people in: it adds a [`Visit`].
 pub(super) fn routes(base: &str, machine: bool) -> Router<Arc<PageState>> {
     let mut router = Router::new().route(&format!("{base}/events"), get(events::stream));
-    for (path, view, _) in PAGES.iter().filter(|(_, _, place)| machine || *place == Place::Anywhere) {
+    for (path, view, _) in PAGES.iter().filter(|(_, _, place)| machine || *place == PageScope::Anywhere) {
         router = router.route(&format!("{base}{path}"), page(*view));
     }
-    for (path, view, _) in CHANGES.iter().filter(|(_, _, place)| machine || *place == Place::Anywhere) {
+    for (path, view, _) in CHANGES.iter().filter(|(_, _, place)| machine || *place == PageScope::Anywhere) {
         router = router.route(&format!("{base}{path}"), change(*view));
     }
     router

@@ -1,6 +1,6 @@
 //! Serves the pages on loopback, until a signal or until they have not been used for a while.
 
-use super::{local::LocalPages, routes::local_router, session::Sessions, space::PageSpace};
+use super::{local::LocalPages, routes::local_router, session::PageSessions, space::PageSpace};
 use crate::{
     error::ServeError,
     http::{serve_connections, signal},
@@ -35,7 +35,7 @@ async fn serve(space: PageSpace, options: PageOptions, ready: impl FnOnce(&str))
     let io = |source| ServeError::Listen { address: wanted, source };
     let listener = TcpListener::bind(wanted).await.map_err(io)?;
     let address = listener.local_addr().map_err(io)?;
-    let sessions = Sessions::new(space.memdir.context().clock.clone()).map_err(|error| ServeError::Io {
+    let sessions = PageSessions::new(space.memdir.context().clock.clone()).map_err(|error| ServeError::Io {
         doing: "generate the session secret".into(),
         source: std::io::Error::other(error.to_string()),
     })?;

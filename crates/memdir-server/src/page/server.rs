@@ -1,4 +1,4 @@
-//! Who gets in to the pages of a server: people with a token, or through the identity provider. Each sees the space of its token.
+//! Access to the pages of a server: people sign in with a token, or through the identity provider. Each sees the space of its token.
 //!
 //! The server keeps no sessions, so that every replica answers every request: the cookie holds the token, which is checked each time.
 //! A revoked or expired token ends the session at once.
@@ -51,7 +51,7 @@ impl ServerPages {
     }
 }
 
-/// The layer of all pages: checks host, origin and rate, and lets people with a token in.
+/// The layer of all pages: checks host, origin and rate, and authenticates people by their token.
 pub(super) async fn enter(
     State(pages): State<Arc<ServerPages>>,
     Extension(connection): Extension<Connection>,
@@ -116,7 +116,7 @@ fn is_navigation(headers: &HeaderMap) -> bool {
 }
 
 impl ServerPages {
-    /// Lets the person with the token of the cookie in.
+    /// Authenticates the person by the token of the cookie.
     async fn visit(&self, connection: &Connection, headers: &HeaderMap) -> Result<Visit, Refused> {
         let Some(token) = cookie_values(headers, TOKEN).next().map(decode) else { return Err(Refused::SignIn) };
         let id = self.http.identify(&token, connection.peer()).await?;

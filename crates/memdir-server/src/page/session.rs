@@ -17,16 +17,16 @@ const COOKIE: &str = "memdir";
 pub(super) type NoRandomness = getrandom::Error;
 
 /// The sessions of one server.
-pub(super) struct Sessions {
+pub(super) struct PageSessions {
     clock: Arc<dyn Clock>,
     /// The path that everything is served under. It cannot be guessed, because ports of one host share their cookies.
     base: String,
-    state: Mutex<SessionState>,
+    state: Mutex<PageSessionState>,
 }
 
-struct SessionState {
+struct PageSessionState {
     start: Option<StartToken>,
-    open: Vec<Session>,
+    open: Vec<PageSession>,
     last_used: Timestamp,
 }
 
@@ -37,19 +37,19 @@ struct StartToken {
 
 /// One browser.
 #[derive(Clone)]
-pub(super) struct Session {
+pub(super) struct PageSession {
     secret: String,
     /// The token that every form repeats.
     pub(super) csrf: String,
     until: Timestamp,
 }
 
-impl Sessions {
+impl PageSessions {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Result<Self, NoRandomness> {
         let now = clock.now();
         let start = StartToken { secret: random_secret()?, until: after_secs(now, START_SECS) };
-        let state = Mutex::new(SessionState { start: Some(start), open: Vec::new(), last_used: now });
-        Ok(Sessions { clock, base: format!("/{}", random_secret()?), state })
+        let state = Mutex::new(PageSessionState { start: Some(start), open: Vec::new(), last_used: now });
+        Ok(PageSessions { clock, base: format!("/{}", random_secret()?), state })
     }
 
     /// The path prefix of every page, without a final slash.
@@ -74,7 +74,7 @@ impl Sessions {
         if !is_valid {
             return Ok(None);
         }
-        let session = Session { secret: random_secret()?, csrf: random_secret()?, until: after_secs(now, SESSION_HOURS * 3_600) };
+        let session = PageSession { secret: random_secret()?, csrf: random_secret()?, until: after_secs(now, SESSION_HOURS * 3_600) };
         let cookie = format!("{COOKIE}={}; Path={}; HttpOnly; SameSite=Strict", session.secret, self.base);
         state.open.push(session);
         Ok(Some(cookie))
@@ -86,7 +86,7 @@ impl Sessions {
     }
 
     /// Returns the session with one of these values of the cookie, and records that the server is in use.
-    pub(super) fn authenticate(&self, secrets: &[&str]) -> Option<Session> {
+    pub(super) fn authenticate(&self, secrets: &[&str]) -> Option<PageSession> {
         let now = self.clock.now();
         let mut state = self.state();
         state.open.retain(|session| now < session.until);
@@ -100,7 +100,7 @@ impl Sessions {
         self.clock.now().duration_since(self.state().last_used).as_secs()
     }
 
-    fn state(&self) -> MutexGuard<'_, SessionState> {
+    fn state(&self) -> MutexGuard<'_, PageSessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    fn token(sessions: &Sessions) -> String {
+    fn token(sessions: &PageSessions) -> String {
         sessions.start_path().unwrap().split_once("token=").unwrap().1.to_owned()
     }
 
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_token_is_used_once() {
-        let sessions = Sessions::new(Arc::new(Seconds::default())).unwrap();
+        let sessions = PageSessions::new(Arc::new(Seconds::default())).unwrap();
         let token = token(&sessions);
         assert!(sessions.exchange("wrong").unwrap().is_none());
         let cookie = sessions.exchange(&token).unwrap().unwrap();
@@ -160,11 +160,11 @@ mod tests {
     #[test]
     fn a_token_expires_after_a_minute_and_a_session_after_a_day() {
         let clock = Arc::new(Seconds::default());
-        let sessions = Sessions::new(clock.clone()).unwrap();
+        let sessions = PageSessions::new(clock.clone()).unwrap();
         let late = token(&sessions);
         clock.0.store(START_SECS, Ordering::Relaxed);
         assert!(sessions.exchange(&late).unwrap().is_none());
-        let sessions = Sessions::new(clock.clone()).unwrap();
+        let sessions = PageSessions::new(clock.clone()).unwrap();
         let cookie = sessions.exchange(&token(&sessions)).unwrap().unwrap();
         let cookie = [secret(&cookie)];
         clock.0.store(SESSION_HOURS * 3_600, Ordering::Relaxed);

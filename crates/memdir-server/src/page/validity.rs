@@ -2,7 +2,7 @@
 
 use super::{
     backlinks, layout,
-    markdown::{self, Target},
+    markdown::{self, LinkTarget},
     reply::ViewContext,
 };
 use maud::{Markup, html};
@@ -111,7 +111,7 @@ fn source_link(context: &ViewContext<'_>, source: &SourceRef) -> Markup {
     let shown = secrets::redact(&text);
     let url = match source {
         SourceRef::Url(url) => match markdown::web_target(url) {
-            Target::Web(url) => Some(url),
+            LinkTarget::Web(url) => Some(url),
             _ => None,
         },
         // The address of a secret would contain it.

@@ -1,10 +1,10 @@
-//! One request of a person: the space it is about, and how its view is rendered. Who gets in is decided by `local` for the pages on
+//! One request of a person: the space it is about, and how its view is rendered. Access is decided by `local` for the pages on
 //! this machine, and by `server` for those of a server.
 
 use super::{
     layout,
     params::Params,
-    reply::{Reply, ViewContext, html_response, redirect},
+    reply::{ViewContext, ViewReply, html_response, redirect},
     space::PageSpace,
 };
 use crate::{
@@ -73,7 +73,7 @@ impl Visit {
         &self,
         state: &Arc<PageState>,
         kind: CallKind,
-        view: impl FnOnce(&ViewContext<'_>) -> Result<Reply> + Send + 'static,
+        view: impl FnOnce(&ViewContext<'_>) -> Result<ViewReply> + Send + 'static,
     ) -> Response {
         let stop = Stop::default();
         let space = PageSpace { memdir: self.space.memdir.with_stop(&stop), ..self.space.clone() };
@@ -131,10 +131,10 @@ pub(super) async fn with_headers(request: Request, next: Next) -> Response {
     response
 }
 
-fn to_response(context: &ViewContext<'_>, reply: Reply) -> Response {
+fn to_response(context: &ViewContext<'_>, reply: ViewReply) -> Response {
     match reply {
-        Reply::Page(page) => html_response(page.status, layout::shell(context, &page)),
-        Reply::Part(markup) => html_response(StatusCode::OK, markup.into_string()),
-        Reply::Redirect(place) => redirect(&place),
+        ViewReply::Page(page) => html_response(page.status, layout::shell(context, &page)),
+        ViewReply::Part(markup) => html_response(StatusCode::OK, markup.into_string()),
+        ViewReply::Redirect(place) => redirect(&place),
     }
 }

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// The next line of a stream.
-pub(super) enum Line {
+pub(super) enum StreamLine {
     /// A line without its line break.
     Complete(Vec<u8>),
     /// A line over the maximum length, which was skipped.
@@ -26,10 +26,10 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
     }
 
     /// Waits for the next line that is not blank. Cancel safe: no bytes are lost if the future is dropped.
-    pub(super) async fn next(&mut self) -> Line {
+    pub(super) async fn next(&mut self) -> StreamLine {
         loop {
             let (used, ended) = match self.read.fill_buf().await {
-                Ok([]) | Err(_) => return Line::End,
+                Ok([]) | Err(_) => return StreamLine::End,
                 Ok(bytes) => {
                     let end = bytes.iter().position(|byte| *byte == b'\n');
                     let part = &bytes[..end.unwrap_or(bytes.len())];
@@ -47,11 +47,11 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
                 continue;
             }
             if std::mem::take(&mut self.skipping) {
-                return Line::TooLong;
+                return StreamLine::TooLong;
             }
             let line = std::mem::take(&mut self.line);
             if !line.iter().all(u8::is_ascii_whitespace) {
-                return Line::Complete(line);
+                return StreamLine::Complete(line);
             }
         }
     }

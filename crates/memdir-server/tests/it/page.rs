@@ -95,7 +95,7 @@ fn the_first_url_expires_after_a_minute() {
     let page = TestPage::start(0);
     page.clock.set_minutes(1);
     assert_eq!(page.status(&page.start, ""), 401);
-    // Also if the clock is set back: it was tried, so it is used up.
+    // Even if the clock is set back: the token was tried, so it is invalid.
     page.clock.set_minutes(0);
     assert_eq!(page.status(&page.start, ""), 401);
 }
@@ -111,7 +111,7 @@ fn a_session_ends_after_a_day() {
 }
 
 #[test]
-fn the_server_ends_after_an_idle_time_and_requests_of_strangers_do_not_keep_it() {
+fn unauthenticated_requests_do_not_extend_the_idle_timeout() {
     let page = TestPage::start(60);
     let (cookie, help) = (page.sign_in(), format!("{}/help", page.base()));
     page.clock.set_minutes(59);

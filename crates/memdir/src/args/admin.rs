@@ -18,12 +18,12 @@ Examples:
   memdir admin group add backend ada --role writer --tenant acme
   memdir admin project add shop --group backend --tenant acme
   memdir admin token add ada --tenant acme")]
-pub(crate) struct Admin {
+pub(crate) struct AdminArgs {
     #[command(subcommand)]
     pub(crate) what: AdminWhat,
 }
 
-impl Admin {
+impl AdminArgs {
     /// Returns whether the command uses the indexes of this machine.
     pub(crate) fn uses_indexes(&self) -> bool {
         matches!(self.what, AdminWhat::Reindex { .. })

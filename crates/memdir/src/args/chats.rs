@@ -8,7 +8,7 @@ use clap::Subcommand;
 Examples:
   memdir resume 'the login that hashed twice'
   memdir resume 'deploy freeze' --run")]
-pub(crate) struct Resume {
+pub(crate) struct ResumeArgs {
     /// Words to search for in past conversations (`-` for standard input)
     #[arg(required = true)]
     pub(crate) words: Vec<String>,
@@ -32,11 +32,11 @@ Examples:
   memdir chats --host codex --since 2026-01-01
   memdir chats show 1af7fc5e"
 )]
-pub(crate) struct Chats {
+pub(crate) struct ChatsArgs {
     #[command(subcommand)]
     pub(crate) what: Option<ChatsWhat>,
     #[command(flatten)]
-    pub(crate) filter: ChatFilter,
+    pub(crate) filter: ChatFilterArgs,
     /// Maximum number of conversations to list; 0 for all
     #[arg(long = "limit", alias = "most", value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Chats {
 
 /// A filter of conversations.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct ChatFilter {
+pub(crate) struct ChatFilterArgs {
     /// Include only conversations from this host, such as `claude-code`
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
@@ -61,14 +61,14 @@ pub(crate) struct ChatFilter {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatsWhat {
-    Show(ChatsShow),
-    Sync(ChatsSync),
+    Show(ChatsShowArgs),
+    Sync(ChatsSyncArgs),
     /// Enable importing conversations, globally or for one host or project
-    On(ChatsSwitch),
+    On(ChatsSwitchArgs),
     /// Disable importing conversations, globally or for one host or project
-    Off(ChatsSwitch),
-    Forget(ChatsForget),
-    Export(ChatsExport),
+    Off(ChatsSwitchArgs),
+    Forget(ChatsForgetArgs),
+    Export(ChatsExportArgs),
 }
 
 /// Print a conversation
@@ -77,7 +77,7 @@ pub(crate) enum ChatsWhat {
 Examples:
   memdir chats show 1af7fc5e
   memdir chats show codex/0199c5d0 --lines 40-80")]
-pub(crate) struct ChatsShow {
+pub(crate) struct ChatsShowArgs {
     /// Conversation id, or a prefix of it
     #[arg(value_name = "ID")]
     pub(crate) session: String,
@@ -92,7 +92,7 @@ pub(crate) struct ChatsShow {
 Examples:
   memdir chats sync
   memdir chats sync --seconds 2")]
-pub(crate) struct ChatsSync {
+pub(crate) struct ChatsSyncArgs {
     /// Stop after N seconds; the next sync continues
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<u64>,
@@ -105,7 +105,7 @@ Examples:
   memdir chats on
   memdir chats off --host cursor
   memdir chats off --project ~/private")]
-pub(crate) struct ChatsSwitch {
+pub(crate) struct ChatsSwitchArgs {
     /// Apply only to conversations from this host, in all projects
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
@@ -121,7 +121,7 @@ Examples:
   memdir chats forget 1af7fc5e
   memdir chats forget --project ~/private
   memdir chats forget --before 2025-12-31")]
-pub(crate) struct ChatsForget {
+pub(crate) struct ChatsForgetArgs {
     /// Conversation id, or a prefix of it
     #[arg(value_name = "ID")]
     pub(crate) session: Option<String>,
@@ -139,10 +139,10 @@ pub(crate) struct ChatsForget {
 Examples:
   memdir chats export 1af7fc5e > login.md
   memdir chats export --project . --json > chats.json")]
-pub(crate) struct ChatsExport {
+pub(crate) struct ChatsExportArgs {
     /// Conversation ids, or prefixes of them [default: all conversations that match the filters]
     #[arg(value_name = "ID")]
     pub(crate) sessions: Vec<String>,
     #[command(flatten)]
-    pub(crate) filter: ChatFilter,
+    pub(crate) filter: ChatFilterArgs,
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   memdir demo")]
-pub(crate) struct Demo {}
+pub(crate) struct DemoArgs {}
 
 /// Run benchmarks and stress tests
 #[derive(Debug, clap::Args)]
@@ -16,22 +16,22 @@ pub(crate) struct Demo {}
 Examples:
   memdir bench search
   memdir bench torture --processes 20 --changes 100 --kill 200")]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     #[command(subcommand)]
     pub(crate) what: BenchWhat,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchWhat {
-    Torture(Torture),
-    Search(BenchSearch),
-    Index(BenchIndex),
-    Recall(BenchRecall),
-    Dream(BenchDream),
-    Replay(BenchReplay),
-    Serve(BenchServe),
+    Torture(TortureArgs),
+    Search(BenchSearchArgs),
+    Index(BenchIndexArgs),
+    Recall(BenchRecallArgs),
+    Dream(BenchDreamArgs),
+    Replay(BenchReplayArgs),
+    Serve(BenchServeArgs),
     #[command(hide = true)]
-    TortureWorker(TortureWorker),
+    TortureWorker(TortureWorkerArgs),
 }
 
 /// Stress-test memories with concurrent processes, optionally killing some, and audit every change
@@ -44,7 +44,7 @@ process is a caller with access to only one of them.
 Examples:
   memdir bench torture
   memdir bench torture --kill 200")]
-pub(crate) struct Torture {
+pub(crate) struct TortureArgs {
     /// Number of concurrent processes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub(crate) processes: u32,
@@ -72,7 +72,7 @@ files and, if it is installed, with rg.
 Examples:
   memdir bench search
   memdir bench search --files 1000")]
-pub(crate) struct BenchSearch {
+pub(crate) struct BenchSearchArgs {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
@@ -90,7 +90,7 @@ empty and is kept.
 Examples:
   memdir bench index
   memdir bench index --files 1000")]
-pub(crate) struct BenchIndex {
+pub(crate) struct BenchIndexArgs {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
@@ -106,7 +106,7 @@ process and compared with /bin/true.
 Examples:
   memdir bench recall
   memdir bench recall --files 100")]
-pub(crate) struct BenchRecall {
+pub(crate) struct BenchRecallArgs {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
@@ -126,7 +126,7 @@ memories, and with a plan for a tenth of them.
 Examples:
   memdir bench dream
   memdir bench dream --files 1000 --json")]
-pub(crate) struct BenchDream {
+pub(crate) struct BenchDreamArgs {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=100_000))]
     pub(crate) files: u32,
@@ -143,7 +143,7 @@ kept; it must be empty.
 Examples:
   memdir bench replay
   memdir bench replay --files 5000 --seed 2 --json")]
-pub(crate) struct BenchReplay {
+pub(crate) struct BenchReplayArgs {
     /// Number of planted facts
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=120))]
     pub(crate) facts: u32,
@@ -167,7 +167,7 @@ Examples:
   memdir bench serve
   memdir bench serve --clients 1,16 --requests 2000
   memdir bench serve --server https://memory.example.org --token-file token")]
-pub(crate) struct BenchServe {
+pub(crate) struct BenchServeArgs {
     /// Number of memories
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) files: u32,
@@ -187,7 +187,7 @@ pub(crate) struct BenchServe {
 
 /// Run one process of `bench torture`
 #[derive(Debug, clap::Args)]
-pub(crate) struct TortureWorker {
+pub(crate) struct TortureWorkerArgs {
     /// Working directory of the run
     #[arg(long)]
     pub(crate) work: PathBuf,
@@ -231,7 +231,7 @@ pub(crate) enum ChangeKind {
 Examples:
   memdir man | man -l -
   memdir man ~/.local/share/man/man1")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Write a page for every command to this directory
     #[arg(value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
@@ -247,7 +247,7 @@ Examples:
   memdir completions bash > ~/.local/share/bash-completion/completions/memdir
   memdir completions zsh > ~/.zfunc/_memdir
   memdir completions fish > ~/.config/fish/completions/memdir.fish")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// Shell to generate the script for
     pub(crate) shell: clap_complete::Shell,
 }
@@ -257,7 +257,7 @@ pub(crate) struct Completions {
 #[command(after_help = "\
 Examples:
   memdir complete -- memdir read no")]
-pub(crate) struct Complete {
+pub(crate) struct CompleteArgs {
     /// Words of the command line, up to the one to complete
     #[arg(value_name = "WORD", allow_hyphen_values = true, trailing_var_arg = true)]
     pub(crate) words: Vec<String>,
@@ -270,7 +270,7 @@ Examples:
   memdir help
   memdir help write
   memdir help chats sync")]
-pub(crate) struct Help {
+pub(crate) struct HelpArgs {
     /// Command, such as `write` or `chats sync`
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,

@@ -6,7 +6,7 @@
 Examples:
   memdir undo
   memdir undo 7kq2m9xa")]
-pub(crate) struct Undo {
+pub(crate) struct UndoArgs {
     /// Change id, as printed by `memdir history` [default: the last change, which must be yours or made outside memdir]
     pub(crate) id: Option<String>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Undo {
 Examples:
   memdir history
   memdir history notes/deploy --limit 5")]
-pub(crate) struct History {
+pub(crate) struct HistoryArgs {
     /// Show only changes to this memory, with its versions
     pub(crate) name: Option<String>,
     /// Maximum number of changes to show; 0 for all
@@ -31,7 +31,7 @@ pub(crate) struct History {
 Examples:
   memdir redo
   memdir redo 7kq2m9xa")]
-pub(crate) struct Redo {
+pub(crate) struct RedoArgs {
     /// Id of the undone change, or of its undo [default: the last undo, which must be yours]
     pub(crate) id: Option<String>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Redo {
 Examples:
   memdir diff notes/deploy
   memdir diff notes/deploy 3f2a91c0")]
-pub(crate) struct Diff {
+pub(crate) struct DiffArgs {
     /// Name of the memory
     pub(crate) name: String,
     /// Old version [default: the version before the last change]
@@ -57,7 +57,7 @@ pub(crate) struct Diff {
 Examples:
   memdir history notes/deploy
   memdir restore notes/deploy 3f2a91c0")]
-pub(crate) struct Restore {
+pub(crate) struct RestoreArgs {
     /// Name of the memory
     pub(crate) name: String,
     /// Version to restore, as printed by `memdir history NAME`
@@ -77,7 +77,7 @@ Examples:
   memdir forget 'maple street 12'
   memdir forget --dry-run 'maple street 12'
   memdir forget --yes --json - < words.txt")]
-pub(crate) struct Forget {
+pub(crate) struct ForgetArgs {
     /// Words to forget, matched as one phrase (`-` for standard input)
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,

@@ -14,7 +14,7 @@ Examples:
   memdir install --yes                 install in all hosts on this machine without asking
   memdir install --yes --chats         also import past conversations
   memdir install codex --server https://memory.example.org --token-file token")]
-pub(crate) struct Install {
+pub(crate) struct InstallArgs {
     /// Hosts to install in
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
@@ -56,7 +56,7 @@ pub(crate) struct Install {
 Examples:
   memdir uninstall claude-code
   memdir uninstall --all --dry-run")]
-pub(crate) struct Uninstall {
+pub(crate) struct UninstallArgs {
     /// Hosts to uninstall from
     #[arg(value_name = "HOST", value_parser = hosts::parser(), required_unless_present = "all")]
     pub(crate) hosts: Vec<&'static Host>,
@@ -80,7 +80,7 @@ pub(crate) struct Uninstall {
 Examples:
   memdir doctor
   memdir doctor codex --fix")]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     /// Hosts to check [default: all hosts in which memdir is installed]
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) hosts: Vec<&'static Host>,
@@ -99,7 +99,7 @@ Examples:
   memdir adopt codex --undo          stop using these memories
   memdir adopt --as-auto-memory      use one directory for memdir and Claude Code
   memdir adopt --to-codex            copy memories to Codex's own memory")]
-pub(crate) struct Adopt {
+pub(crate) struct AdoptArgs {
     /// Names of the memories, as printed by `memdir adopt`
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
@@ -131,7 +131,7 @@ pub(crate) struct Adopt {
 Examples:
   echo '{\"prompt\":\"How do we deploy?\"}' | memdir hook claude-code prompt"
 )]
-pub(crate) struct Hook {
+pub(crate) struct HookArgs {
     /// Host that runs the hook
     #[arg(value_name = "HOST", value_parser = hosts::parser())]
     pub(crate) host: &'static Host,

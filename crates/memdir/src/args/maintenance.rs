@@ -9,7 +9,7 @@ use std::path::PathBuf;
 Examples:
   memdir where
   memdir where --json")]
-pub(crate) struct Where {}
+pub(crate) struct WhereArgs {}
 
 /// Show the memory directories, the number of memories in each, and the last change
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Where {}
 Examples:
   memdir status
   memdir status --json")]
-pub(crate) struct Status {}
+pub(crate) struct StatusArgs {}
 
 /// List, merge and rename projects, or use another project's memory
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ Examples:
   memdir projects
   memdir projects adopt shop-1a2b3c4d5e
   memdir projects merge shop-1a2b3c4d5e shop-6f7a8b9c0d")]
-pub(crate) struct Projects {
+pub(crate) struct ProjectsArgs {
     #[command(subcommand)]
     pub(crate) what: Option<ProjectsWhat>,
 }
@@ -75,7 +75,7 @@ Examples:
   memdir config set chats.keep_days 90
   memdir config unset chats.keep_days
   memdir config edit")]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     pub(crate) what: Option<ConfigWhat>,
 }
@@ -126,7 +126,7 @@ Examples:
   memdir stats --loads
   memdir stats --cost
   memdir stats --use")]
-pub(crate) struct Stats {
+pub(crate) struct StatsArgs {
     /// Show how many tokens memdir adds to a session in each host before the first message
     #[arg(long, conflicts_with = "loads")]
     pub(crate) cost: bool,
@@ -149,7 +149,7 @@ Examples:
   memdir check --strict --json
   memdir check --diff origin/main..HEAD
   memdir check --diff origin/main..HEAD --format markdown > comment.md")]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Add missing lines to the entrypoint (MEMORY.md), and remove memdir's lines for files that no longer exist
     #[arg(long)]
     pub(crate) fix: bool,
@@ -190,7 +190,7 @@ Examples:
   memdir dream --with claude --yes       let Claude Code's model propose a plan
   memdir dream --auto on                 make a plan at the end of a session when one is due")]
 #[command(group(clap::ArgGroup::new("dream_action")))]
-pub(crate) struct Dream {
+pub(crate) struct DreamArgs {
     /// Apply this plan as one change; `latest` selects the newest plan that has not been applied
     #[arg(long, value_name = "PLAN", group = "dream_action")]
     pub(crate) apply: Option<PathBuf>,
@@ -245,7 +245,7 @@ sources through its git history. Commands in the memory are not run.
 
 Examples:
   memdir verify notes/deploy")]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// Name of the memory
     pub(crate) name: String,
     /// Mark the memory as verified even if some references are not found
@@ -262,7 +262,7 @@ Each line of memory.tests.md has a question and the memory that a search must fi
 
 Examples:
   memdir test")]
-pub(crate) struct Test {}
+pub(crate) struct TestArgs {}
 
 /// Check that the entrypoint (MEMORY.md) lists every memory
 #[derive(Debug, clap::Args)]
@@ -270,7 +270,7 @@ pub(crate) struct Test {}
 Examples:
   memdir entrypoint
   memdir entrypoint --repair")]
-pub(crate) struct Entrypoint {
+pub(crate) struct EntrypointArgs {
     /// Add missing lines, and remove memdir's lines for files that no longer exist
     #[arg(long)]
     pub(crate) repair: bool,
@@ -284,7 +284,7 @@ Every search first updates the index; this command shows the progress.
 Examples:
   memdir index
   memdir index --rebuild")]
-pub(crate) struct Index {
+pub(crate) struct IndexArgs {
     /// Rebuild the index from the files
     #[arg(long)]
     pub(crate) rebuild: bool,
@@ -297,4 +297,4 @@ Optional: this only speeds up the first search after many changes.
 
 Examples:
   memdir watch")]
-pub(crate) struct Watch {}
+pub(crate) struct WatchArgs {}

@@ -14,7 +14,7 @@ Examples:
   memdir write notes/deploy --cue 'ship on a Friday' --cue 'kubectl rollout'
   memdir write rules/push 'Run the tests first.' --when-command 'git push*' --strength hold
   pandoc page.html -t gfm | memdir write notes/page -")]
-pub(crate) struct Write {
+pub(crate) struct WriteArgs {
     /// Name of the memory, such as notes/deploy
     pub(crate) name: String,
     /// Text of the memory (`-` for standard input) [default: from --file or standard input; if only
@@ -69,7 +69,7 @@ Examples:
   memdir read
   memdir read notes/deploy
   memdir read notes/deploy --lines 42-56")]
-pub(crate) struct Read {
+pub(crate) struct ReadArgs {
     /// Names of the memories to print; the suffix `.md` is optional [default: the entrypoint, MEMORY.md]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
@@ -92,7 +92,7 @@ Examples:
   memdir list notes --long
   memdir list --type feedback --newer 30
   memdir list --tree")]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     /// List only memories under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
@@ -129,7 +129,7 @@ Examples:
   memdir edit notes/deploy Tuesdays Wednesdays
   memdir edit notes/deploy --regex 'v(\\d+)\\.0' 'v$!1.1' --all
   memdir edit notes/deploy --old-file before.txt --new-file after.txt")]
-pub(crate) struct Edit {
+pub(crate) struct EditArgs {
     /// Name of the memory
     pub(crate) name: String,
     /// Text to replace (`-` for standard input); must occur exactly once unless --all is given
@@ -170,7 +170,7 @@ Examples:
   memdir rename notes/deploy howto/deploy
   memdir rename deploy release rollback howto/
   memdir rename notes/ archive/notes/")]
-pub(crate) struct Rename {
+pub(crate) struct RenameArgs {
     /// Current names of the memories, or one topic
     #[arg(value_name = "NAME", required = true)]
     pub(crate) from: Vec<String>,
@@ -190,7 +190,7 @@ Examples:
   memdir delete notes/deploy notes/release
   memdir delete notes/ --yes
   memdir undo")]
-pub(crate) struct Delete {
+pub(crate) struct DeleteArgs {
     /// Memories and topics to delete
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
@@ -209,7 +209,7 @@ Examples:
   memdir init
   memdir --dir notes init
   memdir init --team             create .memdir/ in the git repository, to commit and share")]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// Create a team memory: .memdir/ in this git repository or, with --dir, team/ in that directory
     #[arg(long)]
     pub(crate) team: bool,
@@ -221,7 +221,7 @@ pub(crate) struct Init {
 Examples:
   memdir get notes/deploy.md --lines 42-56
   memdir get notes/deploy.md:42-56")]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     /// Path of the memory, with or without a line range, as printed by `memdir search`
     #[arg(value_name = "PATH")]
     pub(crate) path: String,
@@ -236,7 +236,7 @@ pub(crate) struct Get {
 Examples:
   memdir path notes/deploy
   grep -n Friday \"$(memdir path notes/deploy)\"")]
-pub(crate) struct PathOf {
+pub(crate) struct PathArgs {
     /// Name of the memory
     pub(crate) name: String,
 }
@@ -248,7 +248,7 @@ Examples:
   memdir log 'Ada prefers tabs'
   memdir log --status
   memdir log --in team 'freeze until 2026-03-09'")]
-pub(crate) struct Log {
+pub(crate) struct LogArgs {
     /// Text of the entry (`-` for standard input); the time of day is added
     #[arg(required_unless_present = "status")]
     pub(crate) text: Vec<String>,
@@ -276,7 +276,7 @@ Examples:
   memdir import ~/old-notes --under old
   memdir import claude-mem ~/.claude-mem/claude-mem.db --from-project shop
   memdir import basic-memory ~/basic-memory")]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// Files and directories to import (`-` for standard input), or a program name and its files
     #[arg(value_name = "FROM", required = true)]
     pub(crate) from: Vec<PathBuf>,
@@ -287,8 +287,8 @@ pub(crate) struct Import {
     #[arg(long, value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) under: String,
     /// What to do if a different memory has the same name
-    #[arg(long = "on-conflict", alias = "clash", value_enum, value_name = "ACTION", default_value_t = OnConflict::Number)]
-    pub(crate) on_conflict: OnConflict,
+    #[arg(long = "on-conflict", alias = "clash", value_enum, value_name = "ACTION", default_value_t = ConflictArg::Number)]
+    pub(crate) on_conflict: ConflictArg,
     /// Print what would be imported without importing it
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -296,7 +296,7 @@ pub(crate) struct Import {
 
 /// What `memdir import` does if a name is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnConflict {
+pub(crate) enum ConflictArg {
     /// Append a number to the imported name
     Number,
     /// Skip the imported memory
@@ -313,7 +313,7 @@ Examples:
   memdir export notes --format json --out notes.json
   memdir export user --to-server https://memory.example.org --token-file token
   memdir export --from-server https://memory.example.org --dry-run")]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// Export only memories under this topic
     #[arg(value_name = "TOPIC", default_value = "", hide_default_value = true)]
     pub(crate) topic: String,
@@ -362,7 +362,7 @@ Examples:
   memdir ui
   memdir ui --no-open --port 7338
   memdir ui --no-open --json")]
-pub(crate) struct Ui {
+pub(crate) struct UiArgs {
     /// Port on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
@@ -384,7 +384,7 @@ are left out unless --include names them.
 Examples:
   memdir view -o memory.html
   memdir view -o memory.html --include user")]
-pub(crate) struct View {
+pub(crate) struct ViewArgs {
     /// File to write (`-` for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,

@@ -16,7 +16,7 @@ Examples:
   memdir search deploy --explain
   memdir search deploy --why-not notes/release
   memdir search --batch questions.jsonl --json")]
-pub(crate) struct Search {
+pub(crate) struct SearchArgs {
     /// Words or question to search for (`-` for standard input)
     #[arg(required_unless_present = "batch")]
     pub(crate) query: Vec<String>,
@@ -27,8 +27,8 @@ pub(crate) struct Search {
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true, default_value_t = memdir_core::internal::search::ranking::MIN_SCORE, value_parser = score)]
     pub(crate) min_score: f32,
     /// Source to search
-    #[arg(long, value_enum, default_value_t = SearchSource::All)]
-    pub(crate) source: SearchSource,
+    #[arg(long, value_enum, default_value_t = SearchSourceArg::All)]
+    pub(crate) source: SearchSourceArg,
     /// Search past conversations from all projects, not only this one
     #[arg(long)]
     pub(crate) all_projects: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Search {
 
 /// The source of search results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchSource {
+pub(crate) enum SearchSourceArg {
     /// All sources except the inbox
     All,
     /// Memories
@@ -95,7 +95,7 @@ Examples:
   memdir recall --explain 'Can you deploy the shop this afternoon?'
   memdir recall --why-not notes/deploy 'ship it today'
   memdir recall --action --tool Bash --command 'git push --force'")]
-pub(crate) struct Recall {
+pub(crate) struct RecallArgs {
     /// Text of the message, or of the action (`-` for standard input)
     #[arg(required_unless_present = "action")]
     pub(crate) text: Vec<String>,
@@ -143,7 +143,7 @@ Examples:
   memdir replay
   memdir replay --since 2w --explain
   memdir replay --all-projects --json")]
-pub(crate) struct Replay {
+pub(crate) struct ReplayArgs {
     /// Replay only conversations updated on or after WHEN: a date such as 2026-01-31, or a period such as 90d or 12w
     #[arg(long, value_name = "WHEN", default_value = "90d")]
     pub(crate) since: String,
@@ -167,7 +167,7 @@ Examples:
   memdir inbox review
   memdir inbox accept feedback/no-force-push
   memdir inbox reject --all")]
-pub(crate) struct Inbox {
+pub(crate) struct InboxArgs {
     #[command(subcommand)]
     pub(crate) what: Option<InboxWhat>,
     /// Also list rejected candidates (proposed memories)
@@ -181,24 +181,24 @@ pub(crate) enum InboxWhat {
     #[command(after_help = "\
 Examples:
   memdir inbox show feedback/no-force-push")]
-    Show(InboxShow),
+    Show(InboxShowArgs),
     /// Save proposed memories, or apply proposed changes to existing ones
     #[command(after_help = "\
 Examples:
   memdir inbox accept feedback/no-force-push
   memdir inbox accept feedback/no-force-push --as rules/push --edit")]
-    Accept(InboxAccept),
+    Accept(InboxAcceptArgs),
     /// Add the text of a proposed memory to an existing one
     #[command(after_help = "\
 Examples:
   memdir inbox merge feedback/no-force-push rules/git")]
-    Merge(InboxMerge),
+    Merge(InboxMergeArgs),
     /// Reject proposed memories; they are never proposed again
     #[command(after_help = "\
 Examples:
   memdir inbox reject feedback/no-force-push
   memdir inbox reject --all")]
-    Reject(InboxReject),
+    Reject(InboxRejectArgs),
     /// Review the proposed memories one by one with single-key commands
     #[command(after_help = "\
 Examples:
@@ -207,13 +207,13 @@ Examples:
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct InboxShow {
+pub(crate) struct InboxShowArgs {
     /// Name of the proposed memory, with or without `inbox/`
     pub(crate) candidate: String,
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct InboxAccept {
+pub(crate) struct InboxAcceptArgs {
     /// Names of the proposed memories, with or without `inbox/`
     #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
     pub(crate) candidates: Vec<String>,
@@ -229,7 +229,7 @@ pub(crate) struct InboxAccept {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct InboxMerge {
+pub(crate) struct InboxMergeArgs {
     /// Name of the proposed memory, with or without `inbox/`
     pub(crate) candidate: String,
     /// Name of the memory to add the text to
@@ -238,7 +238,7 @@ pub(crate) struct InboxMerge {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct InboxReject {
+pub(crate) struct InboxRejectArgs {
     /// Names of the proposed memories, with or without `inbox/`
     #[arg(value_name = "CANDIDATE", required_unless_present = "all")]
     pub(crate) candidates: Vec<String>,
@@ -263,7 +263,7 @@ Examples:
   memdir rules
   memdir rules accept rules/push
   memdir rules reject team/deploy --yes")]
-pub(crate) struct Rules {
+pub(crate) struct RulesArgs {
     #[command(subcommand)]
     pub(crate) what: Option<RulesWhat>,
 }
@@ -279,16 +279,16 @@ Examples:
     #[command(after_help = "\
 Examples:
   memdir rules accept rules/push")]
-    Accept(RuleDecision),
+    Accept(RuleDecisionArgs),
     /// Reject the current text of a rule, so that it has no effect
     #[command(after_help = "\
 Examples:
   memdir rules reject team/deploy --yes")]
-    Reject(RuleDecision),
+    Reject(RuleDecisionArgs),
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RuleDecision {
+pub(crate) struct RuleDecisionArgs {
     /// Name of the memory
     pub(crate) name: String,
     /// Do not ask for confirmation
@@ -307,7 +307,7 @@ Examples:
   memdir cues --from cues.jsonl     one {\"name\": …, \"cues\": […]} per line
   memdir cues --proposed
   memdir cues --accept notes/deploy")]
-pub(crate) struct Cues {
+pub(crate) struct CuesArgs {
     /// List only memories under this topic
     #[arg(conflicts_with = "action")]
     pub(crate) topic: Option<String>,
@@ -334,7 +334,7 @@ Examples:
   memdir prompt
   memdir prompt team --no-entrypoint
   memdir prompt agent --agent reviewer --agent-scope project")]
-pub(crate) struct Prompt {
+pub(crate) struct PromptArgs {
     /// Kind of prompt [default: log if the setting `log` is on, otherwise team if there is a team memory, otherwise individual]
     #[arg(value_enum)]
     pub(crate) mode: Option<PromptMode>,

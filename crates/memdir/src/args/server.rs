@@ -16,7 +16,7 @@ Examples:
   memdir mcp --dialect serena
   memdir mcp --http 127.0.0.1:7337
   memdir mcp --http 127.0.0.1:7337 --host memory.example.org --page")]
-pub(crate) struct Mcp {
+pub(crate) struct McpArgs {
     /// Serve HTTP on this address instead of standard input and output, with MCP at /mcp and REST under /v1
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<std::net::SocketAddr>,
@@ -58,7 +58,7 @@ pub(crate) struct Mcp {
 Examples:
   memdir dialects
   memdir mcp --dialect serena")]
-pub(crate) struct Dialects {}
+pub(crate) struct DialectsArgs {}
 
 /// Manage bearer tokens for HTTP clients
 #[derive(Debug, clap::Args)]
@@ -68,7 +68,7 @@ Examples:
   memdir token add ada shop --agent reviewer
   memdir token list
   memdir token revoke 3f2a91c0")]
-pub(crate) struct Token {
+pub(crate) struct TokenArgs {
     #[command(subcommand)]
     pub(crate) what: TokenWhat,
 }
@@ -112,7 +112,7 @@ the database can be reached.
 Examples:
   DATABASE_URL=postgres://memdir@db/memdir memdir serve
   memdir serve --database postgres:///memdir --http 0.0.0.0:7337 --host memory.example.org")]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
     /// Address to serve HTTP on, with MCP at /mcp, REST under /v1 and the web page at /ui
@@ -170,7 +170,7 @@ Examples:
   memdir review show 8z38z4zp --server https://memory.example.org
   memdir review accept 8z38z4zp --server https://memory.example.org
   memdir review reject 8z38z4zp --reason \"already in notes/deploy\" --server https://memory.example.org")]
-pub(crate) struct Review {
+pub(crate) struct ReviewArgs {
     #[command(subcommand)]
     pub(crate) what: ReviewWhat,
     /// URL of the team server; required

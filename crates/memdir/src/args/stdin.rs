@@ -11,9 +11,9 @@ use std::{
 /// read byte for byte by their commands.
 pub(crate) fn read_texts(args: &mut Args) -> Result<(), Failure> {
     let Some(command) = &mut args.command else { return Ok(()) };
-    let mut places = Places::default();
+    let mut places = StdinArguments::default();
     places.collect(command);
-    let Places { count, text, lossy } = places;
+    let StdinArguments { count, text, lossy } = places;
     if count > 1 {
         return Err(Failure::Usage {
             message: format!("standard input can be read only once, but `-` is given {count} times"),
@@ -49,14 +49,14 @@ fn typed(lossy: bool) -> Result<String, Failure> {
         Err(error) if lossy => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         Err(_) => return Err(memdir_core::Error::bad_input("standard input", "it is not valid UTF-8").into()),
     };
-    // What `echo` ends with is not a part of a word, a query or a replacement.
+    // The line feed that `echo` appends is not a part of a word, a query or a replacement.
     let end = text.strip_suffix('\n').map_or(text.len(), |line| line.strip_suffix('\r').unwrap_or(line).len());
     Ok(text[..end].to_owned())
 }
 
 /// The arguments that are `-`.
 #[derive(Default)]
-struct Places<'a> {
+struct StdinArguments<'a> {
     count: usize,
     /// The one to replace.
     text: Option<&'a mut String>,
@@ -64,7 +64,7 @@ struct Places<'a> {
     lossy: bool,
 }
 
-impl<'a> Places<'a> {
+impl<'a> StdinArguments<'a> {
     fn collect(&mut self, command: &'a mut Command) {
         match command {
             Command::Write(args) => {

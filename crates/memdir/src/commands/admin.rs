@@ -7,7 +7,7 @@ pub(super) use reindex::run as reindex;
 
 use crate::{
     args::{
-        Admin as Typed, AdminGroup, AdminPerson, AdminProject, AdminReview, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, Global,
+        AdminArgs, AdminGroup, AdminPerson, AdminProject, AdminReview, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, GlobalArgs,
         TenantArgs,
     },
     exit::Failure,
@@ -55,7 +55,7 @@ struct ListedPerson {
     groups: BTreeMap<String, MemberRole>,
 }
 
-pub(crate) fn run(args: &Typed, global: &Global) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &AdminArgs, global: &GlobalArgs) -> Result<CommandOutput, Failure> {
     match &args.what {
         AdminWhat::Migrate { database } => {
             let migrations = Database::migrate(&database_settings(database)?).map_err(database_failure)?;
@@ -102,7 +102,7 @@ impl Managed {
         Ok(managed)
     }
 
-    /// Opens the database. `hint` tells what to pass if the tenant is missing.
+    /// Opens the database. `hint` names the option to pass if the tenant is missing.
     fn connect(args: &TenantArgs, hint: &str) -> Result<Managed, Failure> {
         let Some(tenant) = args.tenant.clone() else {
             return Err(Failure::Usage { message: "missing option --tenant".into(), hint: hint.into() });

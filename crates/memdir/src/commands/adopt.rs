@@ -2,12 +2,12 @@
 
 use super::install::{
     HostOutcome, machine,
-    own_memory::{Place, Settlement},
+    own_memory::{OwnMemorySettlement, SettlementContext},
     show_outcomes,
 };
 use crate::{
     adopt::{self, import_dir},
-    args::{Adopt as AdoptArgs, Global},
+    args::{AdoptArgs, GlobalArgs},
     config::{self, Settings},
     exit::Failure,
     hosts::{self, HOSTS, Host, HostMemory, MemoryChoice},
@@ -51,7 +51,7 @@ struct AdoptCandidate {
     toml: String,
 }
 
-pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &AdoptArgs, global: &GlobalArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if args.as_auto_memory {
         return as_auto_memory(args, settings, scope);
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &AdoptArgs, global: &Global, settings: &Settings, scope:
 }
 
 /// Mounts one memory in place, read-only.
-pub(super) fn mount(name: &str, global: &Global, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn mount(name: &str, global: &GlobalArgs, settings: &Settings) -> Result<(), Failure> {
     let args = AdoptArgs {
         names: vec![name.to_owned()],
         read_write: false,
@@ -84,7 +84,7 @@ pub(super) fn mount(name: &str, global: &Global, settings: &Settings) -> Result<
     mount_memories(&args, global, settings).map(drop)
 }
 
-fn mount_memories(args: &AdoptArgs, global: &Global, settings: &Settings) -> Result<Vec<AdoptCandidate>, Failure> {
+fn mount_memories(args: &AdoptArgs, global: &GlobalArgs, settings: &Settings) -> Result<Vec<AdoptCandidate>, Failure> {
     config::edit::change(&settings.file, |document| {
         // Another process may have adopted the same memory since the settings were loaded.
         let settings = Settings::load(global)?;
@@ -217,8 +217,8 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     let can_move = |host: &'static Host| host.memory_switch.as_ref()?.redirect;
     let (host, _) = host_with(can_move, "--as-auto-memory")?;
     let machine = machine(settings)?;
-    let place = Place { settings, space: scope, machine: &machine };
-    let Some(settlement) = Settlement::new(host, MemoryChoice::Share, args.scope, &place)? else {
+    let place = SettlementContext { settings, space: scope, machine: &machine };
+    let Some(settlement) = OwnMemorySettlement::new(host, MemoryChoice::Share, args.scope, &place)? else {
         return Ok(CommandOutput::new(String::new(), |diff, page| page.content(diff)));
     };
     if args.dry_run {

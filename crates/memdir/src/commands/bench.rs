@@ -17,14 +17,14 @@ mod torture;
 mod worker;
 
 use crate::{
-    args::{Bench, BenchWhat},
+    args::{BenchArgs, BenchWhat},
     exit::Failure,
     output::{CommandOutput, OutputOptions},
 };
 use std::path::{Path, PathBuf};
 
 /// Runs a benchmark. `dir` is `--dir`: the directory for its files.
-pub(crate) fn run(bench: &Bench, dir: Option<&Path>, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(bench: &BenchArgs, dir: Option<&Path>, options: OutputOptions) -> Result<CommandOutput, Failure> {
     match &bench.what {
         BenchWhat::Torture(args) => torture::run(args, dir, options),
         BenchWhat::Search(args) => search::run(args, dir),

@@ -7,7 +7,7 @@ mod switch;
 pub(super) mod sync;
 
 use crate::{
-    args::{ChatFilter, Chats, ChatsWhat},
+    args::{ChatFilterArgs, ChatsArgs, ChatsWhat},
     config::{self, Settings},
     exit::Failure,
     mounts::chat_archive,
@@ -35,7 +35,7 @@ use std::{
 pub(super) const CHATS_ARE_OFF: &str = "chats are off; turn them on with: memdir chats on";
 
 pub(crate) fn run(
-    args: &Chats,
+    args: &ChatsArgs,
     typed_project: Option<&str>,
     settings: &Settings,
     scope: &Scope,
@@ -82,7 +82,7 @@ struct ListedChat {
     resume: Option<String>,
 }
 
-fn list(args: &Chats, settings: &Settings) -> Result<CommandOutput, Failure> {
+fn list(args: &ChatsArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = sync::catch_up(settings)?;
     let listed = chat_archive(settings).list()?;
@@ -152,7 +152,7 @@ struct Filter {
 }
 
 impl Filter {
-    fn parse(typed: &ChatFilter, settings: &Settings) -> Result<Filter, Failure> {
+    fn parse(typed: &ChatFilterArgs, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
             host: typed.host.as_deref().map(host).transpose()?,
             project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,

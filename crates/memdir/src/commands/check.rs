@@ -2,14 +2,14 @@
 
 use super::{OpenSpace, check_diff, counted};
 use crate::{
-    args::Check as Typed,
+    args::CheckArgs,
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
 use memdir_core::{Check, CheckFinding, CheckSeverity, Checked};
 use std::io;
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &CheckArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     if let Some(range) = &args.diff {
         return check_diff::run(args, range, space);
     }

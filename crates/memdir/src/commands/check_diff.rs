@@ -2,7 +2,7 @@
 
 use super::{OpenSpace, counted};
 use crate::{
-    args::{Check as Typed, CheckFormat},
+    args::{CheckArgs, CheckFormat},
     exit::{Exit, Failure},
     git::Git,
     output::{CommandOutput, Printer},
@@ -13,7 +13,7 @@ use std::io;
 /// The maximum number of rows in a comment on a pull request.
 const MAX_ROWS: usize = 50;
 
-pub(crate) fn run(args: &Typed, range: &str, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &CheckArgs, range: &str, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let (settings, scope) = space.origin.ok_or_else(|| no_repository(None))?;
     let git = Git::open(&scope.project).ok_or_else(|| no_repository(scope.project.problems.first()))?;
     let request = CheckDiff { files: parse_diff(&git.diff(range)?), checkout: Some(git.checkout()) };

@@ -2,7 +2,7 @@
 //! that the shell completes paths. Never fails, writes nothing and creates nothing.
 
 use crate::{
-    args::{Args, Global, help},
+    args::{Args, GlobalArgs, help},
     config::{KEYS, Settings, TABLE},
     mounts::{INBOX, OTHER_INBOX},
     output::CommandOutput,
@@ -43,7 +43,7 @@ fn completions(words: &[String]) -> Vec<Completion> {
     let Some((current, before)) = words.split_last().filter(|(_, before)| !before.is_empty()) else { return Vec::new() };
     let mut command = Args::command();
     command.build();
-    let line = Line::parse(&command, &before[1..]);
+    let line = PartialCommandLine::parse(&command, &before[1..]);
     let matching = |found: Vec<Completion>, start: &str| {
         found.into_iter().filter(|one| one.value == PATHS || one.value.starts_with(start)).collect::<Vec<_>>()
     };
@@ -87,7 +87,7 @@ fn joined(words: &[String]) -> Vec<String> {
 }
 
 /// A command line up to the word to complete.
-struct Line<'a> {
+struct PartialCommandLine<'a> {
     command: &'a Command,
     /// Whether a subcommand was given, or the command has arguments already.
     names: Vec<String>,
@@ -101,10 +101,16 @@ struct Line<'a> {
     options: BTreeMap<String, String>,
 }
 
-impl<'a> Line<'a> {
-    fn parse(root: &'a Command, words: &[String]) -> Line<'a> {
-        let mut line =
-            Line { command: root, names: Vec::new(), positionals: 0, expects: None, only_values: false, options: BTreeMap::new() };
+impl<'a> PartialCommandLine<'a> {
+    fn parse(root: &'a Command, words: &[String]) -> PartialCommandLine<'a> {
+        let mut line = PartialCommandLine {
+            command: root,
+            names: Vec::new(),
+            positionals: 0,
+            expects: None,
+            only_values: false,
+            options: BTreeMap::new(),
+        };
         for word in words {
             if let Some(arg) = line.expects.take() {
                 line.options.insert(arg.get_id().to_string(), word.clone());
@@ -199,10 +205,10 @@ impl<'a> Line<'a> {
     }
 
     /// The options of the command line that select the memory.
-    fn global(&self) -> Global {
+    fn global(&self) -> GlobalArgs {
         let text = |name: &str| self.options.get(name).cloned();
         let path = |name: &str| text(name).map(PathBuf::from);
-        Global { dir: path("dir"), home: path("home"), project: text("project"), agent: text("agent"), ..Global::default() }
+        GlobalArgs { dir: path("dir"), home: path("home"), project: text("project"), agent: text("agent"), ..GlobalArgs::default() }
     }
 
     fn projects(&self) -> Vec<String> {

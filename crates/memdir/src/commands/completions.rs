@@ -1,7 +1,7 @@
 //! `memdir completions`: shell completion scripts. Those of bash, zsh and fish ask `memdir complete`, so that they know the memories.
 
 use crate::{
-    args::{Completions as Typed, help},
+    args::{CompletionsArgs, help},
     output::{CommandOutput, Printer},
 };
 use clap_complete::{
@@ -17,7 +17,7 @@ struct Script {
     script: String,
 }
 
-pub(crate) fn run(args: &Typed) -> CommandOutput {
+pub(crate) fn run(args: &CompletionsArgs) -> CommandOutput {
     let script = match args.shell {
         Shell::Bash => BASH.to_owned(),
         Shell::Zsh => ZSH.to_owned(),

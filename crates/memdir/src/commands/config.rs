@@ -2,9 +2,9 @@
 
 use super::mount_label;
 use crate::{
-    args::{ConfigWhat, Global},
-    config::{self, KEYS, Key, Settings, SettingsFile, edit},
-    editor::Draft,
+    args::{ConfigWhat, GlobalArgs},
+    config::{self, ConfigKey, KEYS, Settings, SettingsFile, edit},
+    editor::EditorFile,
     exit::Failure,
     output::{CommandOutput, Printer},
     scope::Scope,
@@ -23,7 +23,7 @@ use toml_edit::{Array, DocumentMut, Item, Value};
 
 #[derive(Serialize)]
 struct ConfigOutput {
-    settings: Vec<SettingRow>,
+    settings: Vec<ConfigRow>,
     mounts: Vec<MountRow>,
     /// Whether `--dir` selects the memory.
     #[serde(skip)]
@@ -31,7 +31,7 @@ struct ConfigOutput {
 }
 
 #[derive(Serialize)]
-pub(super) struct SettingRow {
+pub(super) struct ConfigRow {
     pub(super) name: &'static str,
     pub(super) value: String,
     pub(super) from: String,
@@ -71,15 +71,15 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, F
 }
 
 /// Every setting with its value and its origin.
-pub(super) fn setting_rows(settings: &Settings, scope: &Scope) -> Result<Vec<SettingRow>, Failure> {
+pub(super) fn setting_rows(settings: &Settings, scope: &Scope) -> Result<Vec<ConfigRow>, Failure> {
     let mut rows = option_rows(settings, scope);
     rows.extend(key_rows(settings)?);
     Ok(rows)
 }
 
 /// The settings that are options or variables.
-fn option_rows(settings: &Settings, scope: &Scope) -> Vec<SettingRow> {
-    let row = |name, value: String, from: &str| SettingRow { name, value, from: from.into() };
+fn option_rows(settings: &Settings, scope: &Scope) -> Vec<ConfigRow> {
+    let row = |name, value: String, from: &str| ConfigRow { name, value, from: from.into() };
     let optional = |name, setting: Option<(String, &str)>| {
         let (value, from) = setting.unwrap_or_else(|| ("none".into(), "default"));
         row(name, value, from)
@@ -103,9 +103,9 @@ fn option_rows(settings: &Settings, scope: &Scope) -> Vec<SettingRow> {
 }
 
 /// The keys of the settings file. A variable that overrides a key is its origin.
-fn key_rows(settings: &Settings) -> Result<Vec<SettingRow>, Failure> {
+fn key_rows(settings: &Settings) -> Result<Vec<ConfigRow>, Failure> {
     let document = parse(&settings.file, &edit::text(&settings.file)?)?;
-    let row = |key: &Key| {
+    let row = |key: &ConfigKey| {
         let (value, from) = match value_in(&document, key.name) {
             Some(value) => (value, settings.file.display().to_string()),
             None => (default_of(key), "default".to_owned()),
@@ -115,7 +115,7 @@ fn key_rows(settings: &Settings) -> Result<Vec<SettingRow>, Failure> {
             ("guidelines", _) => guidelines(settings, value, from),
             _ => (value, from),
         };
-        SettingRow { name: key.name, value, from }
+        ConfigRow { name: key.name, value, from }
     };
     Ok(KEYS.iter().filter(|key| key.kind != config::TABLE && !key.is_in_list()).map(row).collect())
 }
@@ -146,7 +146,7 @@ fn value_in(document: &DocumentMut, key: &str) -> Option<String> {
     })
 }
 
-fn default_of(key: &Key) -> String {
+fn default_of(key: &ConfigKey) -> String {
     if key.default.starts_with("required") { "none".into() } else { key.default.replace('`', "") }
 }
 
@@ -178,7 +178,7 @@ fn show(output: &ConfigOutput, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 /// Changes the settings file. It may be invalid before, so that it can be edited.
-pub(crate) fn change(what: &ConfigWhat, global: &Global) -> Result<CommandOutput, Failure> {
+pub(crate) fn change(what: &ConfigWhat, global: &GlobalArgs) -> Result<CommandOutput, Failure> {
     let file = SettingsFile::locate(global)?;
     let change = match what {
         ConfigWhat::Set { key, values } => set(&file, key, values)?,
@@ -214,7 +214,7 @@ fn set(file: &SettingsFile, key: &str, values: &[String]) -> Result<ConfigChange
 
 /// Removes a key, and returns whether it existed. An invalid file may stay invalid, because this repairs it step by step; a valid file
 /// must stay valid.
-fn unset(file: &SettingsFile, document: &mut DocumentMut, known: &Key) -> Result<bool, Failure> {
+fn unset(file: &SettingsFile, document: &mut DocumentMut, known: &ConfigKey) -> Result<bool, Failure> {
     let is_valid = file.check(&document.to_string()).is_ok();
     let existed = edit::unset(document, known.name);
     match file.check(&document.to_string()) {
@@ -227,7 +227,7 @@ fn unset(file: &SettingsFile, document: &mut DocumentMut, known: &Key) -> Result
 }
 
 /// The key with this name, if it is one setting.
-fn setting(key: &str) -> Result<&'static Key, Failure> {
+fn setting(key: &str) -> Result<&'static ConfigKey, Failure> {
     let Some(known) = KEYS.iter().find(|known| known.name == key) else {
         let settings = KEYS.iter().filter(|known| known.kind != config::TABLE && !known.is_in_list());
         let hint = match text::near(key, settings.map(|known| known.name), 1).first() {
@@ -255,7 +255,7 @@ fn setting(key: &str) -> Result<&'static Key, Failure> {
 }
 
 /// The value of a key as TOML, from the words of the command line.
-fn typed_value(key: &Key, values: &[String]) -> Result<Value, Failure> {
+fn typed_value(key: &ConfigKey, values: &[String]) -> Result<Value, Failure> {
     if key.kind.starts_with("list") {
         return Ok(Value::Array(values.iter().map(String::as_str).collect::<Array>()));
     }
@@ -279,15 +279,15 @@ fn number(text: &str) -> Option<Value> {
 
 /// Whether an error is about the other settings that a key requires: the type of the key permits its value, or its table lacks one
 /// without a default.
-fn is_about_others(document: &DocumentMut, key: &Key, values: &[String]) -> bool {
-    let table = |key: &Key| key.name.split_once('.').map(|(table, _)| table);
-    let is_missing = |other: &Key| {
+fn is_about_others(document: &DocumentMut, key: &ConfigKey, values: &[String]) -> bool {
+    let table = |key: &ConfigKey| key.name.split_once('.').map(|(table, _)| table);
+    let is_missing = |other: &ConfigKey| {
         table(other) == table(key) && other.default == "required" && !other.is_in_list() && value_in(document, other.name).is_none()
     };
     key.kind == "string" || matches!(values, [value] if key.kind.contains(&format!("`{value}`"))) || KEYS.iter().any(is_missing)
 }
 
-fn invalid(key: &Key, why: &str) -> Failure {
+fn invalid(key: &ConfigKey, why: &str) -> Failure {
     let kind = if key.kind == "boolean" { "true or false".to_owned() } else { key.kind.replace('`', "") };
     Failure::Usage { message: format!("invalid value for {}: {why}", key.name), hint: format!("{} takes: {kind}", key.name) }
 }
@@ -299,11 +299,11 @@ fn reason(file: &SettingsFile, failure: &Failure) -> String {
     rest.map_or(message.clone(), |(_, why)| why.to_owned())
 }
 
-fn in_editor(file: &SettingsFile, draft: Option<&Path>, global: &Global) -> Result<ConfigChange, Failure> {
+fn in_editor(file: &SettingsFile, draft: Option<&Path>, global: &GlobalArgs) -> Result<ConfigChange, Failure> {
     let before = edit::text(&file.path)?;
     let draft = match draft {
-        Some(path) => Draft::resume(&file.home, path)?,
-        None => Draft::create(&file.home, "config.toml", before.as_bytes())?,
+        Some(path) => EditorFile::resume(&file.home, path)?,
+        None => EditorFile::create(&file.home, "config.toml", before.as_bytes())?,
     };
     let home = global.home.as_ref().map_or(String::new(), |home| format!("--home {} ", shell::quote_posix(&home.to_string_lossy())));
     let resume = |path: &Path| format!("memdir {home}config edit --draft {}", shell::quote_posix(&path.to_string_lossy()));

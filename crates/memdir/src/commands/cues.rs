@@ -2,7 +2,7 @@
 
 use super::{OpenSpace, counted, input_text, name};
 use crate::{
-    args::Cues as Typed,
+    args::CuesArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
     spaces,
@@ -14,7 +14,7 @@ use std::{io, path::Path};
 /// The name that means all memories.
 const ALL: &str = "all";
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &CuesArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     if let Some(file) = &args.from {
         let entries = parse(file, &input_text(file)?)?;
         let set = space.memdir.set_cues(&SetCues { entries, add: false })?;
@@ -67,7 +67,7 @@ struct BatchEntry {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Batch {
+enum CueBatch {
     One(BatchEntry),
     Many(Vec<BatchEntry>),
     Listed { memories: Vec<BatchEntry> },
@@ -75,9 +75,9 @@ enum Batch {
 
 /// Parses a batch: one object per line, or one JSON value with all of them.
 fn parse(file: &Path, text: &str) -> Result<Vec<CueEntry>, Failure> {
-    let entries = match serde_json::from_str::<Batch>(text) {
-        Ok(Batch::One(entry)) => vec![entry],
-        Ok(Batch::Many(entries) | Batch::Listed { memories: entries }) => entries,
+    let entries = match serde_json::from_str::<CueBatch>(text) {
+        Ok(CueBatch::One(entry)) => vec![entry],
+        Ok(CueBatch::Many(entries) | CueBatch::Listed { memories: entries }) => entries,
         Err(_) => lines(file, text)?,
     };
     if entries.is_empty() {

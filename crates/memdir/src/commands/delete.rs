@@ -2,7 +2,7 @@
 
 use super::{counted, expected, name, topic_memories, topic_of};
 use crate::{
-    args::Delete as Typed,
+    args::DeleteArgs,
     ask,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
@@ -27,7 +27,7 @@ struct DeletedMemory {
     version: Version,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &DeleteArgs, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     if let [one] = args.names.as_slice()
         && topic_of(one).is_none()
     {
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Resu
     Ok(CommandOutput::new(several, show_several))
 }
 
-fn delete_one(args: &Typed, text: &str, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+fn delete_one(args: &DeleteArgs, text: &str, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let path = name(text)?;
     let expect = expected(memdir, &path, args.if_version.as_deref())?;
     let deleted = memdir.delete(&Delete { path, expect }).map_err(|error| {

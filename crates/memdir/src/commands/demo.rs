@@ -33,12 +33,12 @@ const STEPS: &[(&str, &[&str])] = &[
 ];
 
 #[derive(Serialize)]
-struct Tour {
-    steps: Vec<Step>,
+struct DemoReport {
+    steps: Vec<DemoStep>,
 }
 
 #[derive(Serialize)]
-struct Step {
+struct DemoStep {
     why: &'static str,
     command: String,
     output: String,
@@ -51,10 +51,10 @@ pub(crate) fn run(options: OutputOptions) -> Result<CommandOutput, Failure> {
     let searcher = spaces::searcher_in(memdir.store(), &scratch.path().join("cache"), Some(Arc::new(StaticModel::new())));
     let memdir = memdir.with_searcher(searcher);
     let steps = STEPS.iter().map(|(why, arguments)| step(&memdir, why, arguments, options)).collect::<Result<_, _>>()?;
-    Ok(CommandOutput::new(Tour { steps }, show))
+    Ok(CommandOutput::new(DemoReport { steps }, show))
 }
 
-fn step(memdir: &Memdir, why: &'static str, arguments: &[&str], options: OutputOptions) -> Result<Step, Failure> {
+fn step(memdir: &Memdir, why: &'static str, arguments: &[&str], options: OutputOptions) -> Result<DemoStep, Failure> {
     let args = Args::try_parse_from(std::iter::once(&"memdir").chain(arguments)).map_err(|error| Failure::CommandLine { error })?;
     let command = std::iter::once("memdir".to_owned()).chain(arguments.iter().map(|word| quote_posix(word))).collect::<Vec<_>>().join(" ");
     let mut output = Vec::new();
@@ -73,10 +73,10 @@ fn step(memdir: &Memdir, why: &'static str, arguments: &[&str], options: OutputO
     let notes = printer.take_notes();
     let mut output = String::from_utf8_lossy(&output).into_owned();
     notes.iter().for_each(|note| output.push_str(&format!("note: {note}\n")));
-    Ok(Step { why, command, output })
+    Ok(DemoStep { why, command, output })
 }
 
-fn show(tour: &Tour, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(tour: &DemoReport, printer: &mut Printer<'_>) -> io::Result<()> {
     for step in &tour.steps {
         let (why, prompt, command) = (printer.dim(&format!("# {}", step.why)), printer.dim("$"), printer.strong(&step.command));
         printer.line(format!("{why}\n{prompt} {command}"))?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 
 #[derive(Serialize)]
-struct Row {
+struct DialectRow {
     name: &'static str,
     stands_for: &'static str,
     needs: &'static str,
@@ -14,9 +14,9 @@ struct Row {
 }
 
 pub(crate) fn run() -> CommandOutput {
-    let rows: Vec<Row> = DIALECTS
+    let rows: Vec<DialectRow> = DIALECTS
         .iter()
-        .map(|dialect| Row {
+        .map(|dialect| DialectRow {
             name: dialect.name,
             stands_for: dialect.stands_for,
             needs: dialect.needs,
@@ -26,7 +26,7 @@ pub(crate) fn run() -> CommandOutput {
     CommandOutput::new(rows, show)
 }
 
-fn show(rows: &Vec<Row>, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(rows: &Vec<DialectRow>, printer: &mut Printer<'_>) -> io::Result<()> {
     for (n, row) in rows.iter().enumerate() {
         if n > 0 {
             printer.line("")?;

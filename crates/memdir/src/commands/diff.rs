@@ -2,14 +2,14 @@
 
 use super::name;
 use crate::{
-    args::Diff as Typed,
+    args::DiffArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_core::{Diff, Memdir, VersionDiff};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &DiffArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let request = Diff { path: name(&args.name)?, from: args.from.clone(), to: args.to.clone() };
     Ok(CommandOutput::new(memdir.diff(&request)?, show))
 }

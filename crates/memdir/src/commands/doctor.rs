@@ -3,16 +3,16 @@
 use super::{
     install::{
         machine,
-        own_memory::{self, Place},
+        own_memory::{self, SettlementContext},
     },
     mount_label,
 };
 use crate::{
-    args::Doctor as DoctorArgs,
+    args::DoctorArgs,
     config::{self, Settings},
     doctor::{self, DoctorFinding, FindingLevel, Installation},
     exit::{Exit, Failure},
-    hosts::{self, ConfigFile, HOSTS, Host, InstallScope, InstalledPlugin, Machine},
+    hosts::{self, HOSTS, Host, HostConfigFile, InstallScope, InstalledPlugin, Machine},
     install::{self, ConfigChange, InstallKey, InstallRequest, Receipt, Receipts},
     moved,
     output::{CommandOutput, Printer},
@@ -73,11 +73,11 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
         let seen = format!("moved here from {}; {memories} not used", moved.root.display());
         DoctorFinding::note("project", seen, format!("reconnect with: memdir projects adopt {}", moved.id))
     }));
-    let checkup = Checkup { fix: args.fix, settings, space: scope, receipts: &receipts };
+    let run = DoctorRun { fix: args.fix, settings, space: scope, receipts: &receipts };
     let selected = select(args, &machine, &receipts);
-    let mut hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| checkup.run(host, *scope, machine)).collect();
-    checkup.add_host_findings(&selected, &machine, &mut hosts);
-    hosts.extend(checkup.team_servers(args));
+    let mut hosts: Vec<HostReport> = selected.iter().map(|(host, scope, machine)| run.run(host, *scope, machine)).collect();
+    run.add_host_findings(&selected, &machine, &mut hosts);
+    hosts.extend(run.team_servers(args));
     let ok = directories.iter().chain(hosts.iter().flat_map(|host| &host.findings)).all(|finding| finding.ok);
     Ok(DoctorReport { ok, version: env!("CARGO_PKG_VERSION"), directories, hosts })
 }
@@ -125,14 +125,14 @@ fn plugin_of(host: &Host, machine: &Machine) -> Option<InstalledPlugin> {
 }
 
 /// What all checks of a run share.
-struct Checkup<'a> {
+struct DoctorRun<'a> {
     fix: bool,
     settings: &'a Settings,
     space: &'a scope::Scope,
     receipts: &'a Receipts,
 }
 
-impl Checkup<'_> {
+impl DoctorRun<'_> {
     fn run(&self, host: &'static Host, scope: InstallScope, machine: &Machine) -> HostReport {
         let scoped = machine.in_scope(scope);
         let request = InstallRequest {
@@ -157,7 +157,10 @@ impl Checkup<'_> {
         if let Some(gone) = project.as_ref().filter(|project| !project.is_dir()) {
             // An uninstall elsewhere would remove the installation for all projects instead.
             let dir = quote_posix(&gone.to_string_lossy());
-            let fix = format!("remove memdir's record of this installation with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --scope project", host.name);
+            let fix = format!(
+                "remove memdir's record of this installation with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --scope project",
+                host.name
+            );
             return report(None, vec![DoctorFinding::note("project", format!("{} no longer exists", gone.display()), fix)]);
         }
         let (machine, mut files) = install::expected(self.receipts, &request);
@@ -208,7 +211,7 @@ impl Checkup<'_> {
         let is_named = |host: &Host| args.hosts.is_empty() || args.hosts.iter().any(|named| named.name == host.name);
         let report = |receipt: &Receipt| {
             let host = hosts::by_name(&receipt.key.host).filter(|host| is_named(host))?;
-            let files = receipt.files.iter().map(|record| ConfigFile {
+            let files = receipt.files.iter().map(|record| HostConfigFile {
                 path: record.path.clone(),
                 format: record.format,
                 edits: record.edits.clone(),
@@ -239,7 +242,7 @@ impl Checkup<'_> {
             }
             done.push(host.name);
             let both = [InstallScope::User, InstallScope::Project].into_iter();
-            let files: Vec<ConfigFile> = both.filter_map(|scope| (host.config)(here, scope)).flatten().collect();
+            let files: Vec<HostConfigFile> = both.filter_map(|scope| (host.config)(here, scope)).flatten().collect();
             report.findings.extend(doctor::check_sections(host, &files, &self.receipts.programs(here)));
             report.findings.extend(self.own_memory(host, *scope, here));
         }
@@ -286,7 +289,7 @@ impl Checkup<'_> {
             Err(seen) => DoctorFinding::note(what, seen, decide()),
         }];
         let is_unread = switch.covers_files && (state.off_by.is_some() || shared.is_some());
-        let place = Place { settings: self.settings, space: self.space, machine };
+        let place = SettlementContext { settings: self.settings, space: self.space, machine };
         let missing = own_memory::missing_memories(host, &place).filter(|_| is_unread || !switch.covers_files);
         findings.extend(missing.map(|(count, memory)| {
             let memories = super::counted(count as u64, "memory", "memories");
@@ -303,7 +306,7 @@ impl Checkup<'_> {
 }
 
 /// A plugin has tools and hooks of its own, so an installation beside it doubles them.
-fn check_plugin(host: &Host, plugin: &InstalledPlugin, files: &[ConfigFile]) -> DoctorFinding {
+fn check_plugin(host: &Host, plugin: &InstalledPlugin, files: &[HostConfigFile]) -> DoctorFinding {
     let (what, file) = (plugin.title, plugin.file.display());
     if files.iter().flat_map(|file| &file.edits).all(hosts::ConfigEdit::is_setting) {
         return DoctorFinding::ok(what, format!("enabled in {file}"));

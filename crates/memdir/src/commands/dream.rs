@@ -1,11 +1,11 @@
-//! `memdir dream`: makes a plan to tidy the memory, applies one, shows what became of them, and lets a model propose operations. Nothing is
+//! `memdir dream`: makes a plan to tidy the memory, applies one, shows their state, and lets a model propose operations. Nothing is
 //! changed unless a plan is applied.
 
 mod model;
 
 use super::{OpenSpace, counted, input_text};
 use crate::{
-    args::Dream as Typed,
+    args::DreamArgs,
     config::{Settings, edit, is_in_dream},
     dreams,
     exit::{Exit, Failure},
@@ -42,7 +42,7 @@ fn explained(error: Error, hint: &'static str) -> Failure {
 /// The argument that means the newest plan that was not applied.
 const LATEST: &str = "latest";
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &DreamArgs, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let Some((settings, scope)) = space.origin else {
         return Err(Failure::Usage {
             message: "this command is not available in the demo".into(),
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) ->
 }
 
 fn plan(
-    args: &Typed,
+    args: &DreamArgs,
     space: &OpenSpace<'_>,
     shelf: &DreamShelf,
     request: Dream<'_>,
@@ -137,7 +137,7 @@ fn made(
     space: &OpenSpace<'_>,
     plan: DreamPlan,
     left_out: Vec<LeftOut>,
-    args: &Typed,
+    args: &DreamArgs,
 ) -> Result<CommandOutput, Failure> {
     let file = match (plan.operations.is_empty(), &args.output) {
         (true, _) => None,
@@ -284,7 +284,7 @@ fn show_sizes(prompt: &DreamPrompt, printer: &mut Printer<'_>) -> io::Result<()>
 
 /// What `memdir dream --status` shows.
 #[derive(Serialize)]
-struct Status {
+struct DreamStatus {
     auto: bool,
     #[serde(flatten)]
     state: DreamState,
@@ -301,7 +301,7 @@ struct Status {
 fn status(settings: &Settings, shelf: &DreamShelf, store: &dyn Store) -> Result<CommandOutput, Failure> {
     let setting = &settings.config.dream;
     let (state, now) = (shelf.state().without_undone(store)?, SystemClock.now());
-    let status = Status {
+    let status = DreamStatus {
         auto: setting.auto,
         waiting: dreams::gate(setting, &state, now).err(),
         min_hours: setting.hours,
@@ -314,7 +314,7 @@ fn status(settings: &Settings, shelf: &DreamShelf, store: &dyn Store) -> Result<
     Ok(CommandOutput::new(status, show_status))
 }
 
-fn show_status(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show_status(status: &DreamStatus, printer: &mut Printer<'_>) -> io::Result<()> {
     let ago = |at: Option<jiff::Timestamp>| at.map_or("never".to_owned(), |at| time::relative(status.now, at));
     let state = &status.state;
     printer.line(format!("automatic plans: {}", if status.auto { "on" } else { "off; turn them on with: memdir dream --auto on" }))?;

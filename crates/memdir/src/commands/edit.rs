@@ -2,8 +2,8 @@
 
 use super::{OpenSpace, counted, expected, input_text, name, with_allow_list};
 use crate::{
-    args::Edit as Typed,
-    editor::Draft,
+    args::EditArgs,
+    editor::EditorFile,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -13,7 +13,7 @@ use memdir_core::{
 };
 use std::io;
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &EditArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = &with_allow_list(space.memdir, &args.allow_secret)?;
     if args.old.is_none() && args.old_file.is_none() {
         return Ok(CommandOutput::new(in_editor(args, space)?, show_saved));
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, 
 }
 
 /// Opens the memory in the editor, and saves the text if the memory is unchanged since.
-pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Failure> {
+pub(crate) fn in_editor(args: &EditArgs, space: &OpenSpace<'_>) -> Result<Saved, Failure> {
     let memdir = &with_allow_list(space.memdir, &args.allow_secret)?;
     let (settings, _) = space.origin.ok_or_else(|| Failure::Usage {
         message: "an editor is not available in the demo".into(),
@@ -41,8 +41,8 @@ pub(crate) fn in_editor(args: &Typed, space: &OpenSpace<'_>) -> Result<Saved, Fa
     memdir.store().check_writable(&stored.path)?;
     let home = &settings.home.value;
     let draft = match &args.draft {
-        Some(file) => Draft::resume(home, file)?,
-        None => Draft::create(home, stored.path.as_str(), &stored.bytes)?,
+        Some(file) => EditorFile::resume(home, file)?,
+        None => EditorFile::create(home, stored.path.as_str(), &stored.bytes)?,
     };
     let resume = |file: &std::path::Path| {
         let draft = format!("--draft {}", shell::quote_posix(&file.to_string_lossy()));

@@ -1,7 +1,7 @@
 //! `memdir entrypoint`: checks that the entrypoint lists every memory; `--repair` adds missing lines and removes those of missing files.
 
 use crate::{
-    args::Entrypoint as Typed,
+    args::EntrypointArgs,
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
@@ -20,7 +20,7 @@ struct Checked {
     read_only: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &EntrypointArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let entrypoints = memdir.repair(args.repair)?;
     let is_incomplete =
         |one: &Repaired| one.unreadable.is_some() || !one.dead.is_empty() || (!one.missing.is_empty() && one.change.is_none());

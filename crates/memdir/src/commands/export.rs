@@ -4,7 +4,7 @@ mod server;
 
 use super::counted;
 use crate::{
-    args::{BundleFormat, Export as Typed},
+    args::{BundleFormat, ExportArgs},
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
@@ -35,7 +35,7 @@ struct Exported {
     bytes: u64,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
     if args.to_server.is_some() || args.from_server.is_some() {
         return server::run(args, memdir, output);
     }

@@ -7,7 +7,7 @@ mod state_files;
 
 use super::counted;
 use crate::{
-    args::Forget as Typed,
+    args::ForgetArgs,
     ask,
     config::Settings,
     exit::{Exit, Failure},
@@ -40,7 +40,7 @@ struct Forgot {
     found: FoundPlaces,
     /// `None` with `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<Receipt>,
+    receipt: Option<ForgetReceipt>,
     /// The file of the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt_file: Option<PathBuf>,
@@ -51,7 +51,7 @@ struct Forgot {
 
 /// What was forgotten, without the words.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(super) struct Receipt {
+pub(super) struct ForgetReceipt {
     at: String,
     by: String,
     /// Files of memories in which words were redacted.
@@ -80,7 +80,7 @@ pub(super) struct Receipt {
     not_reached: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ForgetArgs, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
     if !settings.only.is_empty() {
         return Err(Failure::Usage {
             message: "--only cannot be used with `memdir forget`, which always covers all topics".into(),
@@ -143,7 +143,13 @@ fn confirm(found: &FoundPlaces, options: OutputOptions) -> Result<(), Failure> {
 }
 
 /// Searches for the words and for their meaning. Returns the places that are similar in meaning and do not contain the words.
-fn search_again(words: &str, phrase: &Phrase, settings: &Settings, scope: &Scope, receipt: &mut Receipt) -> Result<Vec<String>, Failure> {
+fn search_again(
+    words: &str,
+    phrase: &Phrase,
+    settings: &Settings,
+    scope: &Scope,
+    receipt: &mut ForgetReceipt,
+) -> Result<Vec<String>, Failure> {
     if scope.off.is_some() {
         return Ok(Vec::new());
     }
@@ -160,7 +166,7 @@ fn search_again(words: &str, phrase: &Phrase, settings: &Settings, scope: &Scope
     Ok(similar)
 }
 
-fn write_receipt(settings: &Settings, receipt: &Receipt) -> Result<PathBuf, Failure> {
+fn write_receipt(settings: &Settings, receipt: &ForgetReceipt) -> Result<PathBuf, Failure> {
     let dir = settings.home.value.join("forgotten");
     let file = dir.join(format!("{}.json", receipt.at.replace(':', "")));
     let failed = |source| Failure::File { doing: "write", path: file.clone(), source };
@@ -240,7 +246,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 /// What was forgotten, without what is zero.
-fn summary(receipt: &Receipt) -> String {
+fn summary(receipt: &ForgetReceipt) -> String {
     let parts = [
         (receipt.redacted as u64, "memory file redacted", "memory files redacted"),
         (receipt.removed as u64, "memory removed", "memories removed"),

@@ -1,13 +1,13 @@
 //! `memdir get`: prints lines of a memory unchanged.
 
 use super::name;
-use crate::{args::Get as Typed, exit::Failure, output::CommandOutput};
+use crate::{args::GetArgs, exit::Failure, output::CommandOutput};
 use memdir_core::{
     LineRange, Memdir, Problem, Read, Reading,
     internal::base::{limits, shell::quote_posix},
 };
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &GetArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let (path, lines) = match &args.lines {
         Some(lines) => (args.path.as_str(), Some(lines.parse()?)),
         None => split_lines(&args.path),

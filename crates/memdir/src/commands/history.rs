@@ -2,7 +2,7 @@
 
 use super::name;
 use crate::{
-    args::History as Typed,
+    args::HistoryArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -23,7 +23,7 @@ struct HistoryOutput {
     now: Timestamp,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &HistoryArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let path = args.name.as_deref().map(name).transpose()?;
     if path.is_none() {
         memdir.record_outside_changes()?;

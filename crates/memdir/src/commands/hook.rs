@@ -1,7 +1,7 @@
 //! `memdir hook`: what a host runs at an event. Always exits with 0, and prints nothing after an error; `--explain` prints the errors.
 
 use crate::{
-    args::{Global, Hook as HookArgs},
+    args::{GlobalArgs, HookArgs},
     config::Settings,
     exit::Failure,
     hook::{self, HookCall, HookInput},
@@ -11,20 +11,20 @@ use memdir_core::internal::base::time::Deadline;
 use serde::Serialize;
 use std::{io, time::Duration};
 
-/// Milliseconds a hook waits for everything it waits for together: some hosts give a hook 1.5 s.
+/// Milliseconds that all waits of a hook may take together: some hosts give a hook 1.5 s.
 const HOOK_WAIT_MS: u64 = 1_000;
 
 #[derive(Serialize)]
 #[serde(transparent)]
 struct HookOutput(String);
 
-pub(crate) fn run(args: &HookArgs, global: &Global) -> CommandOutput {
+pub(crate) fn run(args: &HookArgs, global: &GlobalArgs) -> CommandOutput {
     let (output, errors) = call(args, global).unwrap_or_else(|failure| (String::new(), vec![failure.text().message]));
     let notes = if args.explain { errors } else { Vec::new() };
     CommandOutput::new(HookOutput(output), show).with_notes(notes)
 }
 
-fn call(args: &HookArgs, global: &Global) -> Result<(String, Vec<String>), Failure> {
+fn call(args: &HookArgs, global: &GlobalArgs) -> Result<(String, Vec<String>), Failure> {
     // A model that memdir started to tidy memories gets none of them, and starts nothing.
     if crate::config::is_in_dream() {
         return Ok((String::new(), Vec::new()));

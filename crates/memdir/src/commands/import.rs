@@ -4,7 +4,7 @@ mod programs;
 
 use super::counted;
 use crate::{
-    args::{self, Import as Typed},
+    args::{self, ImportArgs},
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
@@ -38,7 +38,7 @@ struct Report {
     imported: Imported,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ImportArgs, memdir: &Memdir, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let program = programs::named(&args.from)?;
     let paths = if program.is_some() { &args.from[1..] } else { &args.from[..] };
     if !args.from_project.is_empty() && program != Some(programs::Program::ClaudeMem) {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
     let mut from = Vec::new();
     let mut notes = Vec::new();
     for path in paths {
-        let Found { format, memories: found, dates: own } = match program {
+        let ImportSource { format, memories: found, dates: own } = match program {
             Some(program) => program.read(path, args, &bar, &mut notes)?,
             None if path.is_dir() => directory(path, &mut notes)?,
             None => file(path, &mut notes)?,
@@ -65,9 +65,9 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
         memories.extend(found);
     }
     let clash = match args.on_conflict {
-        args::OnConflict::Number => OnConflict::Number,
-        args::OnConflict::Skip => OnConflict::Skip,
-        args::OnConflict::Replace => OnConflict::Replace,
+        args::ConflictArg::Number => OnConflict::Number,
+        args::ConflictArg::Skip => OnConflict::Skip,
+        args::ConflictArg::Replace => OnConflict::Replace,
     };
     let request = Import { memories, under: args.under.clone(), clash, dates };
     bar.set_message("importing");
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir, output: OutputOptions) -> Resul
 }
 
 /// The memories of a file or directory.
-struct Found {
+struct ImportSource {
     format: String,
     memories: Vec<Incoming>,
     dates: Dates,
@@ -87,7 +87,7 @@ struct Found {
 /// When Markdown files were last changed, by the positions of their memories.
 type Dates = Vec<(usize, Timestamp)>;
 
-fn file(path: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
+fn file(path: &Path, notes: &mut Vec<String>) -> Result<ImportSource, Failure> {
     let bytes = super::input(path)?;
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Failure::Usage {
@@ -102,14 +102,14 @@ fn file(path: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
         Some(line) => format!("{}:{line}: {}", path.display(), problem.what),
         None => format!("{}: {}", path.display(), problem.what),
     }));
-    // A file of many memories says nothing about the age of each.
+    // The modification time of a file with many memories is not the age of each one.
     let is_one = parsed.memories.len() == 1 && name.to_ascii_lowercase().ends_with(".md");
     let dates = modified(path).filter(|_| is_one).map(|at| (0, at)).into_iter().collect();
-    Ok(Found { format: parsed.from.to_owned(), memories: parsed.memories, dates })
+    Ok(ImportSource { format: parsed.from.to_owned(), memories: parsed.memories, dates })
 }
 
 /// Reads an unpacked data export, or any directory of Markdown.
-fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
+fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<ImportSource, Failure> {
     let exports: Vec<PathBuf> = EXPORT_FILES.iter().map(|name| dir.join(name)).filter(|path| path.is_file()).collect();
     if !exports.is_empty() {
         let mut all = Vec::new();
@@ -119,10 +119,10 @@ fn directory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
             format = found.format;
             all.extend(found.memories);
         }
-        return Ok(Found { format, memories: all, dates: Vec::new() });
+        return Ok(ImportSource { format, memories: all, dates: Vec::new() });
     }
     let (memories, dates) = markdown_files(dir, &|name| is_entrypoint(dir, name), notes)?;
-    Ok(Found { format: "directory".to_owned(), memories, dates })
+    Ok(ImportSource { format: "directory".to_owned(), memories, dates })
 }
 
 /// Reads the Markdown files below a directory, except for those at its root that are skipped, with the times of their last changes.

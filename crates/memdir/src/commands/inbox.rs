@@ -5,7 +5,7 @@ mod show;
 
 use super::{OpenSpace, edit, name};
 use crate::{
-    args::{Edit, Inbox as Typed, InboxAccept, InboxWhat},
+    args::{EditArgs, InboxAcceptArgs, InboxArgs, InboxWhat},
     config::{self, Settings},
     exit::Failure,
     output::{CommandOutput, OutputOptions},
@@ -42,7 +42,7 @@ struct Decisions {
     decided: Vec<DecidedCandidate>,
 }
 
-pub(super) fn run(args: &Typed, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(super) fn run(args: &InboxArgs, space: &OpenSpace<'_>, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     let now = memdir.context().clock.now();
     must_have_inbox(space)?;
@@ -82,7 +82,7 @@ fn propose_about_rules(space: &OpenSpace<'_>) {
     }
 }
 
-fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+fn accept(typed: &InboxAcceptArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     if typed.candidates.len() > 1 && (typed.new_name.is_some() || typed.edit) {
         return Err(Failure::Usage {
@@ -94,7 +94,7 @@ fn accept(typed: &InboxAccept, space: &OpenSpace<'_>) -> Result<CommandOutput, F
     let new_name = typed.new_name.as_deref().map(name).transpose()?;
     if let ([candidate], true) = (names.as_slice(), typed.edit) {
         let accepted = accept_one(memdir, candidate, new_name.as_ref())?;
-        return Ok(match edit::in_editor(&Edit { name: accepted.memory.clone(), ..Edit::default() }, space) {
+        return Ok(match edit::in_editor(&EditArgs { name: accepted.memory.clone(), ..EditArgs::default() }, space) {
             Ok(saved) => {
                 let notes = saved.change.iter().map(|change| format!("edited {} (undo: memdir undo {change})", saved.name));
                 decisions(vec![accepted]).with_notes(notes.chain(saved.notes.iter().cloned()).collect())

@@ -1,7 +1,7 @@
 //! `memdir index` and `memdir watch`: update the search index.
 
 use crate::{
-    args::Index as Typed,
+    args::IndexArgs,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
@@ -31,7 +31,7 @@ struct IndexReport {
     problems: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &IndexArgs, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let watch = Stopwatch::start();
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let progress = |step: IndexProgress| {

@@ -1,7 +1,7 @@
 //! `memdir init`: creates a memory directory with an entrypoint, for one person or for a team.
 
 use crate::{
-    args::Init as Typed,
+    args::InitArgs,
     config::Settings,
     exit::Failure,
     mounts,
@@ -45,7 +45,7 @@ struct Initialized {
     options: String,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &InitArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     scope.must_be_on()?;
     let (mut mounts, notes) = (scope.mounts_only(), scope.notes.clone());
     if args.team {

@@ -11,17 +11,17 @@ pub(super) use offers::Actions;
 pub(super) use show::{show_outcomes, show_previews};
 
 use crate::{
-    args::Install as InstallArgs,
+    args::InstallArgs,
     ask,
     config::{self, Settings},
     exit::{Exit, Failure},
-    hosts::{self, ConfigFile, HOSTS, Host, InstallScope, Machine, MemoryChoice, command::Shell},
+    hosts::{self, HOSTS, Host, HostConfigFile, InstallScope, Machine, MemoryChoice, command::Shell},
     install::{self, FileOutcome, InstallError, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions, Printer},
     scope::Scope,
 };
 use memdir_core::{Clock as _, SystemClock};
-use own_memory::{Place, Settlement};
+use own_memory::{OwnMemorySettlement, SettlementContext};
 use serde::Serialize;
 use show::{show_project_statuses, show_statuses, show_table};
 use std::{
@@ -112,7 +112,7 @@ pub(crate) fn run(
             return Ok(CommandOutput::new(statuses, if is_project { show_project_statuses } else { show_statuses }));
         }
     };
-    let place = Place { settings, space, machine: &machine };
+    let place = SettlementContext { settings, space, machine: &machine };
     let mut notes: Vec<String> = Vec::new();
     let settlements = settle(args, &place, &hosts, options, &mut notes)?;
     let settlement = |host: &Host| settlements.iter().find(|settlement| settlement.host.name == host.name);
@@ -166,7 +166,7 @@ pub(super) fn machine(settings: &Settings) -> Result<Machine, Failure> {
 }
 
 /// The files of a host in the given scope.
-fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Vec<ConfigFile>, Failure> {
+fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Vec<HostConfigFile>, Failure> {
     let machine = Machine { with_hooks: !args.no_hooks, ..machine.clone() };
     let files = (host.config)(&machine, args.scope).ok_or_else(|| Failure::Usage {
         message: format!("{} does not have project settings", host.title),
@@ -175,7 +175,8 @@ fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Ve
     if !args.no_hooks {
         return Ok(files);
     }
-    let without_hooks = |file: ConfigFile| ConfigFile { edits: file.edits.into_iter().filter(|edit| !edit.is_hook()).collect(), ..file };
+    let without_hooks =
+        |file: HostConfigFile| HostConfigFile { edits: file.edits.into_iter().filter(|edit| !edit.is_hook()).collect(), ..file };
     Ok(files.into_iter().map(without_hooks).filter(|file| !file.edits.is_empty()).collect())
 }
 
@@ -183,11 +184,11 @@ fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Ve
 /// says so. Fails before anything is changed if a named host does not have the choice.
 fn settle(
     args: &InstallArgs,
-    place: &Place<'_>,
+    place: &SettlementContext<'_>,
     hosts: &[&'static Host],
     options: OutputOptions,
     notes: &mut Vec<String>,
-) -> Result<Vec<Settlement>, Failure> {
+) -> Result<Vec<OwnMemorySettlement>, Failure> {
     let receipts = Receipts::load(&place.settings.home.value)?;
     let mut settlements = Vec::new();
     for host in hosts {
@@ -209,8 +210,10 @@ fn settle(
         };
         match choice {
             // A directory can be set only for one project.
-            Some(MemoryChoice::Share) => settlements.extend(Settlement::new(host, MemoryChoice::Share, InstallScope::Project, place)?),
-            Some(choice) => settlements.extend(Settlement::new(host, choice, args.scope, place)?),
+            Some(MemoryChoice::Share) => {
+                settlements.extend(OwnMemorySettlement::new(host, MemoryChoice::Share, InstallScope::Project, place)?);
+            }
+            Some(choice) => settlements.extend(OwnMemorySettlement::new(host, choice, args.scope, place)?),
             None if is_undecided && !args.dry_run => {
                 let options = own_memory::selecting_options(place.settings, place.machine);
                 let command = own_memory::install_command(host, args.scope, !args.no_hooks, &options);
@@ -223,7 +226,12 @@ fn settle(
 }
 
 /// The files of an installation and what is decided in its own scope. A plugin already has tools and hooks.
-fn edits(args: &InstallArgs, place: &Place<'_>, host: &Host, settlement: Option<&Settlement>) -> Result<Vec<ConfigFile>, Failure> {
+fn edits(
+    args: &InstallArgs,
+    place: &SettlementContext<'_>,
+    host: &Host,
+    settlement: Option<&OwnMemorySettlement>,
+) -> Result<Vec<HostConfigFile>, Failure> {
     let plugin = host.plugin.and_then(|find| find(place.machine));
     let mut files = match (plugin, settlement) {
         (None, _) => config_files(args, place.machine, host)?,
@@ -243,7 +251,12 @@ fn with_article(title: &str) -> String {
     format!("{article} {title}")
 }
 
-fn preview(args: &InstallArgs, place: &Place<'_>, host: &'static Host, settlement: Option<&Settlement>) -> Result<Vec<Preview>, Failure> {
+fn preview(
+    args: &InstallArgs,
+    place: &SettlementContext<'_>,
+    host: &'static Host,
+    settlement: Option<&OwnMemorySettlement>,
+) -> Result<Vec<Preview>, Failure> {
     let receipts = Receipts::load(&place.settings.home.value)?;
     let mut files = install::with_restored(&receipts, &request(args, place, host, settlement), &edits(args, place, host, settlement)?);
     files.extend(settlement.filter(|own| own.scope != args.scope).into_iter().flat_map(|own| own.files.iter().cloned()));
@@ -261,7 +274,12 @@ fn preview(args: &InstallArgs, place: &Place<'_>, host: &'static Host, settlemen
     Ok(previews)
 }
 
-fn request<'a>(args: &InstallArgs, place: &Place<'a>, host: &'static Host, settlement: Option<&Settlement>) -> InstallRequest<'a> {
+fn request<'a>(
+    args: &InstallArgs,
+    place: &SettlementContext<'a>,
+    host: &'static Host,
+    settlement: Option<&OwnMemorySettlement>,
+) -> InstallRequest<'a> {
     let choice = settlement.filter(|settlement| settlement.scope == args.scope).map(|settlement| settlement.choice);
     InstallRequest {
         host,
@@ -277,9 +295,9 @@ fn request<'a>(args: &InstallArgs, place: &Place<'a>, host: &'static Host, settl
 /// Installs in one host. What the host no longer reads is imported first, so that a failure loses nothing.
 fn install(
     args: &InstallArgs,
-    place: &Place<'_>,
+    place: &SettlementContext<'_>,
     host: &'static Host,
-    settlement: Option<&Settlement>,
+    settlement: Option<&OwnMemorySettlement>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<FileOutcome>, Failure> {
     let files = edits(args, place, host, settlement)?;

@@ -2,7 +2,7 @@
 
 use super::{adopt, chats::sync::sync_now, install};
 use crate::{
-    args::{Global, Install},
+    args::{GlobalArgs, InstallArgs},
     config::Settings,
     exit::Failure,
     output::{CommandOutput, OutputOptions},
@@ -10,8 +10,8 @@ use crate::{
 };
 
 pub(super) fn run(
-    args: &Install,
-    global: &Global,
+    args: &InstallArgs,
+    global: &GlobalArgs,
     settings: &Settings,
     scope: &Scope,
     output: OutputOptions,

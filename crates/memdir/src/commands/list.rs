@@ -1,14 +1,14 @@
 //! `memdir list`: memories as names, as a table, or as a tree.
 
 use crate::{
-    args::List as Typed,
+    args::ListArgs,
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
 use memdir_core::{Kind, List, ListedMemory, Listing, Memdir, internal::base::text};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ListArgs, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
     let by_age = args.newer.is_some() || args.older.is_some();
     let is_filtered = by_age || kind.is_some() || !args.topic.is_empty() || args.min_bytes.is_some();

@@ -2,7 +2,7 @@
 
 use super::OpenSpace;
 use crate::{
-    args::Log as Typed,
+    args::LogArgs,
     dreams,
     exit::Failure,
     output::{CommandOutput, Printer},
@@ -10,7 +10,7 @@ use crate::{
 use memdir_core::{Clock as _, DreamSummary, Error, ReadOnlyCause, Saved, SystemClock, internal::prompt};
 use std::io;
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &LogArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     if let (true, Some((settings, _))) = (args.status, space.origin) {
         let summary =

@@ -1,7 +1,7 @@
 //! `memdir man`: manual pages, generated from the same definitions as the help.
 
 use crate::{
-    args::{Man as Typed, help},
+    args::{ManArgs, help},
     config::{FILES, VARIABLES, Variable},
     exit::{self, Failure},
     output::{CommandOutput, Printer},
@@ -26,7 +26,7 @@ struct Pages {
     text: Option<String>,
 }
 
-pub(crate) fn run(args: &Typed) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ManArgs) -> Result<CommandOutput, Failure> {
     let command = help::command();
     let pages = match &args.dir {
         None => {

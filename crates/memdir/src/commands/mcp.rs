@@ -1,7 +1,7 @@
 //! `memdir mcp`: serves memories to MCP clients.
 
 use crate::{
-    args::{Global, Mcp as Typed},
+    args::{GlobalArgs, McpArgs},
     config::Settings,
     exit::Failure,
     output::CommandOutput,
@@ -9,8 +9,8 @@ use crate::{
     serve,
 };
 
-pub(crate) fn run(args: &Typed, global: &Global, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
-    super::survive_size_limit();
+pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+    super::catch_size_limit_signal();
     serve::run(args, global, settings, scope)?;
     Ok(CommandOutput::new((), |(), _| Ok(())))
 }

@@ -1,7 +1,7 @@
 //! `memdir path`: the file of a memory, for other programs.
 
 use super::name;
-use crate::{args::PathOf as Typed, exit::Failure, output::CommandOutput};
+use crate::{args::PathArgs, exit::Failure, output::CommandOutput};
 use memdir_core::{
     Memdir, MemoryPath,
     internal::{operations::read, store::mounts},
@@ -16,7 +16,7 @@ struct MemoryFile {
     file: PathBuf,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &PathArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let store = memdir.store();
     let typed = memdir.name(&name(&args.name)?);
     let path = store.get(&typed)?.ok_or_else(|| read::not_found(store, &typed))?.path;

@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::{
-    args::{Projects as Typed, ProjectsWhat},
+    args::{ProjectsArgs, ProjectsWhat},
     config::Settings,
     exit::Failure,
     mounts,
@@ -54,7 +54,7 @@ struct Moved {
     candidates: usize,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ProjectsArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if args.what.is_some() {
         scope.must_be_on()?;
     }

@@ -1,7 +1,7 @@
 //! `memdir prompt`: the memory section for a system prompt. It also creates the directories that the section names.
 
 use crate::{
-    args::{Prompt as Typed, PromptMode, SearchWith},
+    args::{PromptArgs, PromptMode, SearchWith},
     config::Settings,
     exit::Failure,
     loads,
@@ -25,7 +25,7 @@ struct PromptOutput {
     load: Option<PromptLoad>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &PromptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if let Some(switch) = &scope.off {
         let off = PromptOutput { enabled: false, off_by: Some(switch.to_string()), prompt: None, load: None };
         return Ok(CommandOutput::new(off, show).with_notes(scope.off_note()));

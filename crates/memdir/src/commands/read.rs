@@ -2,7 +2,7 @@
 
 use super::name;
 use crate::{
-    args::Read as Typed,
+    args::ReadArgs,
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
@@ -29,7 +29,7 @@ struct ReadError {
     hint: String,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ReadArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let read = |text: &str| memdir.read(&Read { path: memdir_core::MemoryPath::parse(text)?, lines, max_chars: args.max_chars });
     match args.names.as_slice() {

@@ -1,8 +1,8 @@
 //! `memdir recall`: selects the memories relevant to a message, or the tripwires of an action.
 
-use crate::rules::{self, Decisions};
+use crate::rules::{self, RuleDecisions};
 use crate::{
-    args::Recall as Typed,
+    args::RecallArgs,
     config::Settings,
     exit::Failure,
     output::{CommandOutput, Printer},
@@ -15,7 +15,7 @@ use memdir_core::{
 use serde::Serialize;
 use std::io;
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &RecallArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     if scope.off.is_some() {
         return Ok(CommandOutput::new(Recalled::default(), show).with_notes(scope.off_note()));
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<Co
             paths: paths.iter().map(String::as_str).collect(),
             text: Some(text.as_str()).filter(|text| !text.is_empty()),
         };
-        let recalled = recall_rules(&opened.memdir, &Decisions::load(&settings.home.value)?, &action, &request)?;
+        let recalled = recall_rules(&opened.memdir, &RuleDecisions::load(&settings.home.value)?, &action, &request)?;
         let notes = recalled.rules.iter().map(explain_rule).chain(opened.notes).collect();
         return Ok(CommandOutput::new(recalled, |recalled, printer| show(&recalled.recalled, printer)).with_notes(notes));
     }
@@ -76,7 +76,7 @@ struct RuleMatch {
     effect: Option<Strength>,
 }
 
-fn recall_rules(memdir: &Memdir, decisions: &Decisions, action: &Action<'_>, request: &Recall<'_>) -> Result<RecalledRules, Failure> {
+fn recall_rules(memdir: &Memdir, decisions: &RuleDecisions, action: &Action<'_>, request: &Recall<'_>) -> Result<RecalledRules, Failure> {
     let matched = memdir.matched_rules(action, request.cache)?;
     let matched: Vec<MatchedRule> = matched.into_iter().filter(|rule| !request.shown.contains(&rule.name)).collect();
     let mut shown = Vec::new();

@@ -2,14 +2,14 @@
 
 use super::{counted, name, topic_memories, topic_of};
 use crate::{
-    args::Rename as Typed,
+    args::RenameArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_core::{Error, List, Memdir, MemoryPath, Renamed, RenamedMemories};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &RenameArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     if let ([from], None) = (args.from.as_slice(), topic_of(&args.to))
         && topic_of(from).is_none()
     {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 }
 
 /// The old and new names of several memories, or of the memories of a topic.
-fn new_names(args: &Typed, memdir: &Memdir) -> Result<Vec<(MemoryPath, MemoryPath)>, Failure> {
+fn new_names(args: &RenameArgs, memdir: &Memdir) -> Result<Vec<(MemoryPath, MemoryPath)>, Failure> {
     let Some(to) = topic_of(&args.to) else {
         return Err(Failure::Usage {
             message: format!("the new name must be a topic, but {:?} does not end with `/`", args.to),
@@ -77,10 +77,10 @@ fn show_several(several: &RenamedMemories, printer: &mut Printer<'_>) -> io::Res
 
 fn show_references(rewritten: &[String], skipped: &[String], notes: &[String], printer: &mut Printer<'_>) -> io::Result<()> {
     if !rewritten.is_empty() {
-        printer.line(format!("updated references in {}", some(rewritten)))?;
+        printer.line(format!("updated references in {}", first_names(rewritten)))?;
     }
     if !skipped.is_empty() {
-        printer.note(format!("references in read-only memories were not updated: {}", some(skipped)));
+        printer.note(format!("references in read-only memories were not updated: {}", first_names(skipped)));
     }
     notes.iter().for_each(|note| printer.note(note));
     Ok(())
@@ -90,7 +90,7 @@ fn show_references(rewritten: &[String], skipped: &[String], notes: &[String], p
 const MAX_NAMES: usize = 20;
 
 /// The first names, and the number of the others.
-fn some(names: &[String]) -> String {
+fn first_names(names: &[String]) -> String {
     let shown = names.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MAX_NAMES) {
         0 => shown,

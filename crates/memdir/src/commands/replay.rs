@@ -2,13 +2,13 @@
 
 use super::counted;
 use crate::{
-    args::Replay as Typed,
+    args::ReplayArgs,
     config::Settings,
     exit::Failure,
     mounts::chat_archive,
     output::{CommandOutput, OutputOptions, Printer, visible},
     replay::{FiredRule, PastCall, PastConversation, PastMessage, Replay, ReplayEvent, ReplayReport},
-    rules::Decisions,
+    rules::RuleDecisions,
     scope::Scope,
     spaces,
 };
@@ -62,7 +62,7 @@ struct Explained {
     tokens: usize,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ReplayArgs, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
     let since = parse_since("--since", &args.since, &SystemClock)?;
     let opened = spaces::open_lazy(settings, scope)?;
     let memdir = &opened.memdir;
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, look: Output
         bar.set_style(style);
     }
     let cache = scope.tripwires_file(&settings.cache);
-    let mut replay = Replay::new(memdir, &Decisions::load(&settings.home.value)?, &scope.project.checkout, Some(&cache))?;
+    let mut replay = Replay::new(memdir, &RuleDecisions::load(&settings.home.value)?, &scope.project.checkout, Some(&cache))?;
     let (mut explained, mut omitted) = (Vec::new(), 0);
     for file in &chats {
         bar.set_message(visible(&file.chat.name()).into_owned());

@@ -2,14 +2,14 @@
 
 use super::name;
 use crate::{
-    args::Restore as Typed,
+    args::RestoreArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
 use memdir_core::{Memdir, Saved};
 use std::io;
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &RestoreArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(memdir.restore(&name(&args.name)?, &args.version)?, show))
 }
 

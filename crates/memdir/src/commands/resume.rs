@@ -2,7 +2,7 @@
 
 use super::chats::{CHATS_ARE_OFF, host};
 use crate::{
-    args::Resume as Typed,
+    args::ResumeArgs,
     config::Settings,
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
@@ -41,7 +41,7 @@ struct ChatMatch {
     place: ChatPlace,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ResumeArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     scope.must_be_on()?;
     let host = args.host.as_deref().map(host).transpose()?;
     let Some((memdir, _)) = spaces::open_chats(settings)? else {

@@ -2,7 +2,7 @@
 
 use super::{counted, team_token};
 use crate::{
-    args::{Review as Typed, ReviewState, ReviewWhat},
+    args::{ReviewArgs, ReviewState, ReviewWhat},
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
     team_client::{self, ServerProposal, TRUST_CERTIFICATES, TeamClient, TeamFailure},
@@ -27,7 +27,7 @@ struct ReviewServer {
     has_project: bool,
 }
 
-pub(super) fn run(args: &Typed, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(super) fn run(args: &ReviewArgs, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let Some(server) = &args.server else {
         let hint = "pass --server URL, such as https://memory.example.org";
         return Err(Failure::Usage { message: "missing option --server".into(), hint: hint.into() });

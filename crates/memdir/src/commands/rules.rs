@@ -2,12 +2,12 @@
 //! alone: it is asked for on a terminal or given with `--yes`, and refused where an agent runs the command.
 
 use crate::{
-    args::{RuleDecision, Rules as Typed, RulesWhat},
+    args::{RuleDecisionArgs, RulesArgs, RulesWhat},
     ask,
     config::{self, Settings},
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
-    rules::{self, Decision, Decisions},
+    rules::{self, Decision, RuleDecisions},
     scope::Scope,
     spaces,
 };
@@ -23,11 +23,11 @@ use std::io::{self, Write as _};
 
 #[derive(Serialize)]
 struct RuleList {
-    rules: Vec<RuleRow>,
+    rules: Vec<RuleListRow>,
 }
 
 #[derive(Serialize)]
-pub(super) struct RuleRow {
+pub(super) struct RuleListRow {
     pub(super) name: String,
     pub(super) conditions: Vec<ConditionRow>,
     /// What the person decided about exactly this text.
@@ -57,7 +57,7 @@ struct Decided {
     decision: Option<Decision>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &RulesArgs, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
     let opened = spaces::open_lazy(settings, scope)?;
     let all = opened.memdir.rules(Some(&scope.tripwires_file(&settings.cache)))?;
     let outcome = match &args.what {
@@ -73,20 +73,20 @@ fn list(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<CommandOut
 }
 
 /// Describes rules with what the person decided about them.
-pub(super) fn rows(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<Vec<RuleRow>, Failure> {
-    let decisions = Decisions::load(&settings.home.value)?;
+pub(super) fn rows(memdir: &Memdir, settings: &Settings, all: &[Rule]) -> Result<Vec<RuleListRow>, Failure> {
+    let decisions = RuleDecisions::load(&settings.home.value)?;
     let uses = memdir.ledger().map(|ledger| ledger.read(memdir.store())).unwrap_or_default();
     all.iter().map(|rule| row(memdir, &decisions, &uses, rule)).collect()
 }
 
-fn row(memdir: &Memdir, decisions: &Decisions, uses: &SpaceUses, rule: &Rule) -> Result<RuleRow, Failure> {
+fn row(memdir: &Memdir, decisions: &RuleDecisions, uses: &SpaceUses, rule: &Rule) -> Result<RuleListRow, Failure> {
     let decision = decisions.get(memdir, &rule.path, rule.text);
     let condition = |wire: &memdir_core::Tripwire| {
         let strength = rule.when.strength_of(wire);
         let counts = uses.tripwire(&rule.name, wire, strength);
         ConditionRow { over: wire.over, pattern: wire.pattern.clone(), strength, effect: rules::effect(strength, decision), counts }
     };
-    Ok(RuleRow {
+    Ok(RuleListRow {
         name: rule.name.clone(),
         conditions: rule.when.tripwires.iter().map(condition).collect(),
         decision,
@@ -99,7 +99,7 @@ fn decide(
     memdir: &Memdir,
     settings: &Settings,
     all: &[Rule],
-    typed: &RuleDecision,
+    typed: &RuleDecisionArgs,
     decision: Decision,
     output: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
@@ -134,7 +134,7 @@ fn decide(
             return Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: None }, show_decided));
         }
     }
-    Decisions::record(&settings.home.value, memdir, &rule.path, rule.text, decision, SystemClock.now())?;
+    RuleDecisions::record(&settings.home.value, memdir, &rule.path, rule.text, decision, SystemClock.now())?;
     Ok(CommandOutput::new(Decided { name: rule.name.clone(), decision: Some(decision) }, show_decided))
 }
 
@@ -162,7 +162,7 @@ fn show(list: &RuleList, page: &mut Printer<'_>) -> io::Result<()> {
         rows.iter_mut().for_each(|row| drop(row.remove(USE)));
     }
     page.table(&rows)?;
-    let pending: Vec<&RuleRow> = list.rules.iter().filter(|rule| rule.conditions.iter().any(is_pending)).collect();
+    let pending: Vec<&RuleListRow> = list.rules.iter().filter(|rule| rule.conditions.iter().any(is_pending)).collect();
     if let [first, others @ ..] = pending.as_slice() {
         let name = if others.is_empty() { &first.name } else { "NAME" };
         let command = shell::name_command("memdir rules accept", name, "");
@@ -180,7 +180,7 @@ fn is_pending(condition: &ConditionRow) -> bool {
 const USE: usize = 3;
 
 /// What the person decided about a rule, and where its text came from.
-pub(super) fn state(rule: &RuleRow) -> String {
+pub(super) fn state(rule: &RuleListRow) -> String {
     match (rule.decision, rule.changed, rule.origin) {
         (Some(Decision::Accepted), ..) => "accepted".to_owned(),
         (Some(Decision::Rejected), ..) => "rejected".to_owned(),
@@ -202,7 +202,7 @@ pub(super) fn effect(condition: &ConditionRow) -> String {
 }
 
 /// One row per condition, with the name of the rule in the first.
-fn rule_rows(rule: &RuleRow) -> Vec<Vec<String>> {
+fn rule_rows(rule: &RuleListRow) -> Vec<Vec<String>> {
     let one = |(at, condition): (usize, &ConditionRow)| {
         let (name, state) = if at == 0 { (rule.name.clone(), state(rule)) } else { Default::default() };
         let counts = &condition.counts;

@@ -2,7 +2,7 @@
 
 use super::{input_text, name};
 use crate::{
-    args::{Search as Typed, SearchSource},
+    args::{SearchArgs, SearchSourceArg},
     exit::{Exit, Failure},
     output::{CommandOutput, Printer},
 };
@@ -54,7 +54,7 @@ struct Explanation {
     message: String,
 }
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &SearchArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let (search, clamped) = request(args)?;
     if let Some(file) = &args.batch {
         let output = batch(&input_text(file)?, memdir, &search, &clamped)?;
@@ -88,18 +88,18 @@ fn settle_afterwards(output: CommandOutput, memdir: &Memdir) -> CommandOutput {
 }
 
 /// The search, and a note for each number that was out of range.
-fn request(args: &Typed) -> Result<(Search, Vec<String>), Failure> {
+fn request(args: &SearchArgs) -> Result<(Search, Vec<String>), Failure> {
     let (max_results, first) = limits::clamp("--max-results", args.max_results, &(1..=CLI_RESULTS as i64));
     let (min_score, second) = limits::clamp("--min-score", args.min_score, &(0.0..=1.0));
     let search = Search {
         max_results: max_results as usize,
         min_score,
         source: match args.source {
-            SearchSource::All => None,
-            SearchSource::Memory => Some(Source::Memory),
-            SearchSource::Chat => Some(Source::Chat),
-            SearchSource::Custom => Some(Source::Custom),
-            SearchSource::Inbox => Some(Source::Inbox),
+            SearchSourceArg::All => None,
+            SearchSourceArg::Memory => Some(Source::Memory),
+            SearchSourceArg::Chat => Some(Source::Chat),
+            SearchSourceArg::Custom => Some(Source::Custom),
+            SearchSourceArg::Inbox => Some(Source::Inbox),
         },
         kind: args.kind.as_deref().map(str::parse).transpose()?,
         since: args.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,

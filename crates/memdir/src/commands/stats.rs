@@ -4,7 +4,7 @@ use super::{OpenSpace, counted, mount_label};
 use crate::{
     config::Settings,
     exit::Failure,
-    hook::{RunningChat, left_off_text, session_text},
+    hook::{RunningConversation, left_off_text, session_text},
     hosts::{HOSTS, Host},
     loads::{self, Loads},
     output::{CommandOutput, Printer},
@@ -106,7 +106,7 @@ pub(crate) fn cost(settings: &Settings, scope: &Scope) -> Result<CommandOutput, 
     let native = if log { tools::native_with_log() } else { tools::native() };
     let list = serde_json::json!({ "tools": native.iter().map(tools::Tool::json).collect::<Vec<_>>() });
     let tools = TextCost::new(list.to_string().len());
-    let left_off = left_off_text(settings, scope, RunningChat::default(), memdir.context().clock.now());
+    let left_off = left_off_text(settings, scope, RunningConversation::default(), memdir.context().clock.now());
     let host_cost = |host: &&Host| {
         let has_section = host.has_session_text();
         let text = if has_section { Some(session_text(host, settings, scope, memdir, left_off.as_deref())?.text) } else { None };

@@ -21,7 +21,7 @@ use std::{io, path::PathBuf};
 const LOOK_BACK: usize = 20;
 
 #[derive(Serialize)]
-struct Status {
+struct StatusReport {
     version: &'static str,
     mounts: Vec<Mounted>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let last_change = newest(&memdir.history(&ChangeFilter { most: LOOK_BACK, ..ChangeFilter::default() })?).cloned();
     let now = memdir.context().clock.now();
     Ok(CommandOutput::new(
-        Status {
+        StatusReport {
             version: env!("CARGO_PKG_VERSION"),
             mounts: memdir.store().mounts().iter().filter(|mount| mount.source != Source::Inbox).map(mounted).collect(),
             // A space without an inbox has no candidates.
@@ -71,7 +71,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-fn show(status: &Status, printer: &mut Printer<'_>) -> io::Result<()> {
+fn show(status: &StatusReport, printer: &mut Printer<'_>) -> io::Result<()> {
     for mount in &status.mounts {
         let memories = counted(mount.memories as u64, "memory", "memories");
         let prefix = if mount.prefix.is_empty() { String::new() } else { format!("{}/  ", mount.prefix) };

@@ -1,7 +1,7 @@
 //! `memdir token`: manages the bearer tokens of HTTP clients. A token is printed once; only its hash is stored.
 
 use crate::{
-    args::{Token as Typed, TokenWhat},
+    args::{TokenArgs, TokenWhat},
     config::{self, Settings, TokenSetting},
     exit::Failure,
     output::{CommandOutput, Printer},
@@ -35,7 +35,7 @@ struct TokenRow {
     projects: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, settings: &Settings) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &TokenArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     match &args.what {
         TokenWhat::Add { person, projects } => add(settings, person, settings.agent.as_ref().map(|agent| agent.value.as_str()), projects),
         TokenWhat::List => Ok(CommandOutput::new(Listed { tokens: settings.config.tokens.iter().map(token_row).collect() }, show_list)),

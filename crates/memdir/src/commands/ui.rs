@@ -3,7 +3,7 @@
 mod source;
 
 use crate::{
-    args::Ui as Typed,
+    args::UiArgs,
     config::Settings,
     dreams,
     exit::Failure,
@@ -22,7 +22,7 @@ use std::{
     sync::Arc,
 };
 
-pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &UiArgs, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
     raw::return_large_blocks();
     let opened = spaces::open(settings, scope)?;
     for note in &opened.notes {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Typed, settings: &Settings, scope: &Scope, output: Outp
 }
 
 /// Prints the URL at once, since the command ends only with the server, and opens it.
-fn announce(url: &str, args: &Typed, output: OutputOptions) {
+fn announce(url: &str, args: &UiArgs, output: OutputOptions) {
     let mut stdout = io::stdout().lock();
     // The server also works if nothing reads the URL.
     let _ = if output.json { writeln!(stdout, "{}", serde_json::json!({ "url": url })) } else { writeln!(stdout, "{url}") };

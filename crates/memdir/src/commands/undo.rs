@@ -38,18 +38,18 @@ fn dated(undone: Undone, memdir: &Memdir) -> Dated {
 /// Maximum number of changes that are searched for the newest one that can be undone.
 const LOOK_BACK: usize = 1_000;
 
-pub(super) fn undo(args: &args::Undo, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(super) fn undo(args: &args::UndoArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let undone = match with_other_projects(args.id.as_deref(), false, space)? {
         Some((memdir, id)) => memdir.undo(&UndoTarget::Id(id))?,
-        None => space.memdir.undo(&which(args.id.as_deref()))?,
+        None => space.memdir.undo(&undo_target(args.id.as_deref()))?,
     };
     Ok(CommandOutput::new(dated(undone, space.memdir), show_undone))
 }
 
-pub(super) fn redo(args: &args::Redo, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(super) fn redo(args: &args::RedoArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let redone = match with_other_projects(args.id.as_deref(), true, space)? {
         Some((memdir, id)) => redo_in(&memdir, &UndoTarget::Id(id))?,
-        None => redo_in(space.memdir, &which(args.id.as_deref()))?,
+        None => redo_in(space.memdir, &undo_target(args.id.as_deref()))?,
     };
     Ok(CommandOutput::new(dated(redone, space.memdir), show_redone))
 }
@@ -91,7 +91,7 @@ fn redo_in(memdir: &Memdir, which: &UndoTarget) -> Result<Undone, Failure> {
     Ok(redone)
 }
 
-fn which(id: Option<&str>) -> UndoTarget {
+fn undo_target(id: Option<&str>) -> UndoTarget {
     id.map_or(UndoTarget::Last, |id| UndoTarget::Id(id.to_owned()))
 }
 

@@ -3,7 +3,7 @@
 use super::install::{HostOutcome, Preview, machine, show_outcomes, show_previews};
 use crate::{
     adopt::import_dir,
-    args::Uninstall as UninstallArgs,
+    args::UninstallArgs,
     config::Settings,
     doctor,
     exit::{Exit, Failure},
@@ -70,7 +70,7 @@ fn import_to_remove<'a>(request: &InstallRequest<'a>) -> Option<&'a MemoryImport
 }
 
 /// An installation to remove.
-struct Selected {
+struct SelectedInstallation {
     host: &'static Host,
     scope: InstallScope,
     /// Whether it is the connection to a team server.
@@ -78,7 +78,7 @@ struct Selected {
     machine: Machine,
 }
 
-impl Selected {
+impl SelectedInstallation {
     fn request<'a>(&'a self, home: &'a Path, now: Timestamp) -> InstallRequest<'a> {
         InstallRequest { host: self.host, scope: self.scope, team: self.team, machine: &self.machine, home, now, choice: None }
     }
@@ -87,14 +87,19 @@ impl Selected {
 /// The installations to remove. In one place the newest is first, so that files become what they were before each. A host without any receipt is
 /// searched all the same, because receipts may be lost. If there is a receipt for another scope only, what is in this scope is not
 /// memdir's, unless the scope was given.
-fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<Selected> {
+fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<SelectedInstallation> {
     let is_wanted = |key: &InstallKey| args.scope.is_none_or(|only| only == key.scope) && (!args.server || key.team);
     let recorded = |receipt: &Receipt| {
         let project = receipt.key.project.clone().unwrap_or_else(|| machine.project.clone());
         let host = hosts::by_name(&receipt.key.host)?;
         Some((
             receipt.at,
-            Selected { host, scope: receipt.key.scope, team: receipt.key.team, machine: Machine { project, ..machine.clone() } },
+            SelectedInstallation {
+                host,
+                scope: receipt.key.scope,
+                team: receipt.key.team,
+                machine: Machine { project, ..machine.clone() },
+            },
         ))
     };
     let is_named = |receipt: &&Receipt| args.all || args.hosts.iter().any(|host| host.name == receipt.key.host);
@@ -110,7 +115,7 @@ fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<S
         let is_elsewhere = one.scope == InstallScope::Project && one.machine.project != machine.project;
         (position(one.host), is_elsewhere, one.host.name, one.scope, one.machine.project.clone(), std::cmp::Reverse(*at))
     });
-    let mut selected: Vec<Selected> = known.into_iter().map(|(_, selected)| selected).collect();
+    let mut selected: Vec<SelectedInstallation> = known.into_iter().map(|(_, selected)| selected).collect();
     for host in &args.hosts {
         for (scope, team) in
             [(InstallScope::User, false), (InstallScope::Project, false), (InstallScope::User, true), (InstallScope::Project, true)]
@@ -121,7 +126,7 @@ fn select(args: &UninstallArgs, machine: &Machine, receipts: &Receipts) -> Vec<S
             let is_possible = (host.config)(machine, scope).is_some() && (!team || has_team_server(host, machine, scope));
             let is_selected = is_unknown || args.scope == Some(scope);
             if is_selected && is_possible && is_wanted(&key) && receipts.get(&key).is_none() {
-                selected.push(Selected { host, scope, team, machine: machine.clone() });
+                selected.push(SelectedInstallation { host, scope, team, machine: machine.clone() });
             }
         }
     }

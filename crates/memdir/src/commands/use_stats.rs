@@ -33,7 +33,7 @@ struct UseStats {
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
     memories: Vec<MemoryUseRow>,
-    dead_weight: DeadWeight,
+    dead_weight: UnusedLines,
     #[serde(skip)]
     now: Timestamp,
 }
@@ -51,7 +51,7 @@ struct MemoryUseRow {
 
 /// The lines that are loaded into every conversation for nothing.
 #[derive(Serialize)]
-struct DeadWeight {
+struct UnusedLines {
     memories: usize,
     /// Tokens in every conversation.
     tokens: usize,
@@ -67,7 +67,7 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     });
     let memories = rows(memdir, &uses.clone().unwrap_or_default())?;
     let dead = || memories.iter().filter(|row| row.is_dead_weight);
-    let dead_weight = DeadWeight { memories: dead().count(), tokens: dead().map(|row| row.line_tokens).sum() };
+    let dead_weight = UnusedLines { memories: dead().count(), tokens: dead().map(|row| row.line_tokens).sum() };
     let since = uses.as_ref().and_then(|uses| uses.counted.values().filter_map(|counted| counted.since).min());
     let proposed = space.origin.map(|(settings, scope)| propose_rule_changes(settings, scope, memdir)).transpose()?;
     let added = proposed.map_or(0, |proposed| proposed.added.len() as u64);

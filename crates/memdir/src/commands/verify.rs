@@ -2,7 +2,7 @@
 
 use super::{OpenSpace, name};
 use crate::{
-    args::Verify as Typed,
+    args::VerifyArgs,
     exit::{Exit, Failure},
     git::Git,
     output::{CommandOutput, Printer},
@@ -10,7 +10,7 @@ use crate::{
 use memdir_core::{FileHistory, Mention, Verified, Verify};
 use std::io;
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &VerifyArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let project = space.origin.map(|(_, scope)| &scope.project);
     let git = project.and_then(Git::open);
     let history = git.as_ref().map(|git| git as &dyn FileHistory);

@@ -2,7 +2,7 @@
 
 use super::{OpenSpace, counted, export};
 use crate::{
-    args::View as Typed,
+    args::ViewArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -26,7 +26,7 @@ struct Viewed {
     left_out: Vec<String>,
 }
 
-pub(crate) fn run(args: &Typed, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ViewArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     let named: Vec<&str> = args.include.iter().map(|prefix| prefix.trim_matches('/')).collect();
     let prefixes: Vec<&str> = memdir.store().mounts().iter().map(|mount| mount.prefix.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use super::{expected, input, name, with_allow_list};
 use crate::{
-    args::{Write as Typed, stdin},
+    args::{WriteArgs, stdin},
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -10,7 +10,7 @@ use memdir_core::{Kind, Memdir, Saved, Write, WriteMode, internal::base::text};
 use serde_json::{Map, Value, json};
 use std::io::{self, IsTerminal as _};
 
-pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &WriteArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let memdir = &with_allow_list(memdir, &args.allow_secret)?;
     let path = name(&args.name)?;
     let kind = args.kind.as_deref().map(str::parse::<Kind>).transpose()?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Typed, memdir: &Memdir) -> Result<CommandOutput, Failur
 }
 
 /// The tripwires of the options, with the keys of the field `when`.
-fn when(args: &Typed) -> Option<Map<String, Value>> {
+fn when(args: &WriteArgs) -> Option<Map<String, Value>> {
     let mut when = Map::new();
     for (key, globs) in [("command", &args.when_command), ("path", &args.when_path)] {
         if !globs.is_empty() {
@@ -59,14 +59,14 @@ fn when(args: &Typed) -> Option<Map<String, Value>> {
 }
 
 /// Whether an option sets a field of the frontmatter.
-fn sets_fields(args: &Typed) -> bool {
+fn sets_fields(args: &WriteArgs) -> bool {
     let texts = [&args.title, &args.description, &args.kind].into_iter().any(Option::is_some);
     texts || !args.cues.is_empty() || when(args).is_some() || args.pinned
 }
 
 /// The text: an argument; a file; or standard input, from a terminal only on request. A blank text is an error, unless only fields of
 /// the frontmatter are set: then it is `None`.
-fn content(args: &Typed) -> Result<Option<Vec<u8>>, Failure> {
+fn content(args: &WriteArgs) -> Result<Option<Vec<u8>>, Failure> {
     let is_asked = args.text.as_deref() == Some("-");
     let is_given = args.text.is_some() || args.file.is_some();
     let bytes = match (args.text.as_ref().filter(|_| !is_asked), &args.file) {

@@ -256,11 +256,11 @@ pub(crate) struct TokenSetting {
 #[derive(Debug, Deserialize)]
 struct RawProject {
     id: String,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     enabled: bool,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 

@@ -3,7 +3,7 @@
 
 /// One key of `config.toml`.
 #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes docs/reference/config.md reads the description"))]
-pub(crate) struct Key {
+pub(crate) struct ConfigKey {
     /// The full name, with dots.
     pub(crate) name: &'static str,
     /// The type of the value.
@@ -14,11 +14,11 @@ pub(crate) struct Key {
     pub(crate) doc: &'static str,
 }
 
-const fn key(name: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> Key {
-    Key { name, kind, default, doc }
+const fn key(name: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> ConfigKey {
+    ConfigKey { name, kind, default, doc }
 }
 
-impl Key {
+impl ConfigKey {
     /// Whether it is a key of an array of tables, such as `mounts.path`, and not one setting.
     pub(crate) fn is_in_list(&self) -> bool {
         let above = self.name.rsplit_once('.').map(|(above, _)| above);
@@ -100,7 +100,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
 ];
 
 /// All keys.
-pub(crate) const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[ConfigKey] = &[
     key("enabled", "boolean", "`true`", "Enables memory. `MEMDIR_DISABLE` overrides it: `1` disables, `0` enables."),
     key("worktrees", "`shared` or `separate`", "`shared`", "Whether the worktrees of a git repository share one memory."),
     key(

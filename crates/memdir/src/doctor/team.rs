@@ -4,7 +4,7 @@
 use super::{DoctorFinding, in_project};
 use crate::{
     hosts::{
-        ConfigEdit, ConfigFile, Host, config_edit,
+        ConfigEdit, Host, HostConfigFile, config_edit,
         remote_entry::{remote_header, remote_url, token_env_name},
     },
     team_client::{self, TRUST_CERTIFICATES, TeamAccess, TeamClient},
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::{fs, path::Path};
 
 /// Returns the entry of a team server in a host's file, if it is there.
-pub(crate) fn remote_entry(file: &ConfigFile) -> Option<Value> {
+pub(crate) fn remote_entry(file: &HostConfigFile) -> Option<Value> {
     let text = fs::read_to_string(&file.path).ok()?;
     let path = file.edits.iter().find_map(|edit| if let ConfigEdit::Entry { path, .. } = edit { Some(path) } else { None })?;
     config_edit::get(file.format, &text, path).ok().flatten().filter(|entry| remote_url(entry).is_some())
@@ -24,7 +24,7 @@ pub(crate) fn remote_entry(file: &ConfigFile) -> Option<Value> {
 /// variable.
 pub(crate) fn check_team_server(
     host: &Host,
-    (file, project_dir): (&ConfigFile, Option<&Path>),
+    (file, project_dir): (&HostConfigFile, Option<&Path>),
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> DoctorFinding {
     let what = format!("{}: team server", file.path.display());
@@ -32,8 +32,10 @@ pub(crate) fn check_team_server(
     let Some(entry) = remote_entry(file) else {
         if let Some(gone) = project_dir.filter(|dir| !dir.is_dir()) {
             let dir = quote_posix(&gone.to_string_lossy());
-            let fix =
-                format!("remove memdir's record of this installation with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --server --scope project", host.name);
+            let fix = format!(
+                "remove memdir's record of this installation with: mkdir -p {dir} && cd {dir} && memdir uninstall {} --server --scope project",
+                host.name
+            );
             return DoctorFinding::note(what, "the project no longer exists", fix);
         }
         let recorded = file.edits.iter().find_map(|edit| if let ConfigEdit::Entry { value, .. } = edit { Some(value) } else { None });

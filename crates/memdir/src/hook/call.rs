@@ -3,9 +3,9 @@
 use super::{
     DOCTOR_SESSION,
     input::HookInput,
-    left_off::{RunningChat, left_off_text},
+    left_off::{RunningConversation, left_off_text},
     output::HookText,
-    session::SessionState,
+    session::HookSession,
     start::{self, HostLoads, SessionText, host_loads},
     sync::sync_transcripts,
 };
@@ -33,7 +33,7 @@ pub(crate) struct HookCall<'a> {
     pub(super) settings: &'a Settings,
     pub(super) scope: Scope,
     pub(super) memdir: Memdir,
-    pub(super) session: SessionState,
+    pub(super) session: HookSession,
     pub(super) conversation: Conversation,
     /// The end of all waiting: for locks, and for conversations that are copied.
     pub(super) deadline: Deadline,
@@ -57,7 +57,7 @@ impl<'a> HookCall<'a> {
             return Err(Failure::Off { switch: OffSwitch::Variable(switch) });
         }
         let memdir = spaces::open(settings, &scope)?.memdir.with_stop(&Stop::with_deadline(deadline));
-        let session = SessionState::new(&settings.cache, host.name, input.session.as_deref());
+        let session = HookSession::new(&settings.cache, host.name, input.session.as_deref());
         let recorded = input.session.as_deref().filter(|session| *session != DOCTOR_SESSION);
         let conversation = Conversation::new(&settings.home.value, host.name, recorded, input.agent.as_deref());
         Ok(HookCall { host, input, settings, scope, memdir, session, conversation, deadline, errors: RefCell::default() })
@@ -127,7 +127,7 @@ impl<'a> HookCall<'a> {
         if self.input.is_continued || self.input.agent.is_some() {
             return None;
         }
-        let running = RunningChat { session: self.input.session.as_deref(), transcript: self.input.transcript.as_deref() };
+        let running = RunningConversation { session: self.input.session.as_deref(), transcript: self.input.transcript.as_deref() };
         let text = left_off_text(self.settings, &self.scope, running, self.memdir.context().clock.now())?;
         // A host without session ids may repeat it.
         (self.input.session.is_none() || self.session.record_left_off()).then_some(text)

@@ -4,13 +4,13 @@ use super::{HookCall, input::ToolAction, output::HookText};
 use crate::{
     exit::Failure,
     hosts::{HookEvent, ToolDecision},
-    rules::{self, Decisions},
+    rules::{self, RuleDecisions},
 };
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{Action, MatchedRule, Recall, RuleOrigin, ShownRule, Strength};
 use std::path::Path;
 
-/// The first line of the reason for which an action is held, denied or put to the person.
+/// The first line of the reason why an action is held or denied, or why the person is asked about it.
 const HELD: &str = include_str!("held.md");
 const DENIED: &str = include_str!("denied.md");
 const ASK: &str = include_str!("ask.md");
@@ -44,15 +44,15 @@ fn decision(rules: &[ActiveRule]) -> Option<(ToolDecision, &'static str)> {
 }
 
 impl HookCall<'_> {
-    /// Applies the rules that match the action. Before a tool they may hold, put to the person or deny it; what else they have to say
-    /// goes to the model after the tool, in hosts that have a hook there.
+    /// Applies the rules that match the action. Before a tool they may hold it, ask the person about it or deny it; all other texts
+    /// go to the model after the tool, in hosts that have a hook there.
     pub(super) fn check_rules(&self, event: HookEvent) -> Option<HookText> {
         let Some(mut rules) = self.matching_rules() else {
             self.settle_fired(event);
             return None;
         };
         let is_before = event == HookEvent::BeforeTool;
-        let tells = !is_before || !self.host.hooks.iter().any(|hook| hook.event == HookEvent::AfterTool);
+        let shows_rules = !is_before || !self.host.hooks.iter().any(|hook| hook.event == HookEvent::AfterTool);
         let mut conversation = self.conversation.open(self.memdir.context().clock.now(), self.deadline);
         if let Some(conversation) = conversation.as_mut().filter(|_| is_before && rules.iter().all(|rule| rule.effect != Strength::Deny)) {
             // A rule that held a call of this answer holds the others too: the model has not read it yet.
@@ -67,14 +67,14 @@ impl HookCall<'_> {
                 }
             }
         }
-        if !(is_before && decision(&rules).is_some()) && tells {
+        if !(is_before && decision(&rules).is_some()) && shows_rules {
             let action = self.action_key();
             for rule in &mut rules {
                 let id = rule.matched.text.to_string();
                 rule.is_repeated = conversation.as_mut().is_some_and(|conversation| conversation.record_shown(&id, &action));
             }
         }
-        let shows = tells || (is_before && decision(&rules).is_some());
+        let shows = shows_rules || (is_before && decision(&rules).is_some());
         let outcomes = self.count_fired(&rules, shows, event, conversation.as_mut());
         // Nothing holds before it is recorded: an action that is held again and again would never run.
         if !conversation.is_some_and(|conversation| conversation.commit()) {
@@ -82,7 +82,7 @@ impl HookCall<'_> {
         }
         self.record_uses(outcomes);
         let decision = decision(&rules).filter(|_| is_before);
-        if decision.is_none() && !tells {
+        if decision.is_none() && !shows_rules {
             return None;
         }
         rules.shared_sort_by_key(|rule| std::cmp::Reverse((rule.effect == Strength::Deny, rule.holds, rule.effect)));
@@ -114,7 +114,7 @@ impl HookCall<'_> {
         // Of several calls at once, the one that a rule is strongest for counts.
         matched.shared_sort_by(|a, b| a.path.cmp(&b.path).then(b.strength.cmp(&a.strength)));
         matched.dedup_by(|a, b| a.path == b.path);
-        let decisions = self.check(Decisions::load(&self.settings.home.value)).unwrap_or_default();
+        let decisions = self.check(RuleDecisions::load(&self.settings.home.value)).unwrap_or_default();
         let active = |matched: MatchedRule| {
             let decision = decisions.get(&self.memdir, &matched.path, matched.text);
             let effect = rules::effect(matched.strength, decision)?;

@@ -18,14 +18,14 @@ const LEFT_OFF_DAYS: u64 = 14;
 
 /// The running conversation, which is never the previous one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RunningChat<'a> {
+pub(crate) struct RunningConversation<'a> {
     pub(crate) session: Option<&'a str>,
     pub(crate) transcript: Option<&'a Path>,
 }
 
 /// Returns how the last conversation in the project of a scope ended, or `None` if there is none, it is too old, or the settings turn it
 /// off.
-pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<ChatEnding> {
+pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningConversation<'_>, now: Timestamp) -> Option<ChatEnding> {
     // Conversations are outside a space that `--dir` or `--only` selects.
     if !settings.config.hooks.left_off || !scope.mounts_only().iter().any(|mount| mount.apart && mount.source == Source::Chat) {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn chat_ending(settings: &Settings, scope: &Scope, running: RunningCh
 }
 
 /// Returns the text about the last conversation in the project of a scope, if there is one.
-pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: RunningChat<'_>, now: Timestamp) -> Option<String> {
+pub(crate) fn left_off_text(settings: &Settings, scope: &Scope, running: RunningConversation<'_>, now: Timestamp) -> Option<String> {
     let end = chat_ending(settings, scope, running, now)?;
     let changed: Vec<String> = end.changed.iter().map(|file| project_relative(file, scope)).collect();
     let ran: Vec<LeftOffCommand<'_>> = end.ran.iter().map(command).collect();

@@ -1,5 +1,5 @@
-//! Whether two tool calls are of one answer of the model: then the second was decided before the model read what a rule said about the
-//! first, and says nothing about whether the rule is followed. Read from the end of the transcript.
+//! Detects tool calls of one answer of the model: the model decided on the second before it read the text of the rule that matched the
+//! first, so the second does not show whether the rule is followed. Reads the end of the transcript.
 
 use super::HookCall;
 use crate::rules::OpenConversation;
@@ -57,15 +57,15 @@ fn is_same_answer(tail: &str, before: &str, now: &str) -> Option<bool> {
         let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
         for entry in entries(&value) {
             match entry {
-                Entry::Call { id, message } if id == now => {
+                CallRecord::Call { id, message } if id == now => {
                     return Some(match (first.clone().flatten(), message) {
                         (Some(first), Some(message)) => first == message,
                         _ => first.is_some() && !has_result,
                     });
                 }
-                Entry::Call { id, message } if id == before => first = Some(message.map(str::to_owned)),
-                Entry::Result { id } if id == before => has_result = true,
-                Entry::Call { .. } | Entry::Result { .. } => {}
+                CallRecord::Call { id, message } if id == before => first = Some(message.map(str::to_owned)),
+                CallRecord::Result { id } if id == before => has_result = true,
+                CallRecord::Call { .. } | CallRecord::Result { .. } => {}
             }
         }
     }
@@ -73,22 +73,22 @@ fn is_same_answer(tail: &str, before: &str, now: &str) -> Option<bool> {
 }
 
 /// A tool call or its result, in a record of a transcript.
-enum Entry<'v> {
+enum CallRecord<'v> {
     Call { id: &'v str, message: Option<&'v str> },
     Result { id: &'v str },
 }
 
 /// The calls and results of a record: blocks of a message, or a record of its own.
-fn entries<'v>(record: &'v Value) -> Vec<Entry<'v>> {
+fn entries<'v>(record: &'v Value) -> Vec<CallRecord<'v>> {
     let payload = &record["payload"];
     if let (Some(kind), Some(id)) = (payload["type"].as_str(), payload["call_id"].as_str()) {
-        return vec![if kind.ends_with("_output") { Entry::Result { id } } else { Entry::Call { id, message: None } }];
+        return vec![if kind.ends_with("_output") { CallRecord::Result { id } } else { CallRecord::Call { id, message: None } }];
     }
     let message = record["message"]["id"].as_str();
     let blocks = record["message"]["content"].as_array().into_iter().flatten();
     let entry = |block: &'v Value| match block["type"].as_str()? {
-        "tool_use" => Some(Entry::Call { id: block["id"].as_str()?, message }),
-        "tool_result" => Some(Entry::Result { id: block["tool_use_id"].as_str()? }),
+        "tool_use" => Some(CallRecord::Call { id: block["id"].as_str()?, message }),
+        "tool_result" => Some(CallRecord::Result { id: block["tool_use_id"].as_str()? }),
         _ => None,
     };
     blocks.filter_map(entry).collect()

@@ -103,14 +103,14 @@ fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) 
     for (number, entry) in asked.iter().enumerate() {
         let relative = entry.name.strip_prefix(prefix).unwrap_or(&entry.name).trim_start_matches('/');
         let call = |to: &str| format!("memory_move {}", json!({ "from": entry.name, "to": to }));
-        let said = if entry.words.is_empty() { &entry.description } else { &entry.words };
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = if entry.words.is_empty() { &entry.description } else { &entry.words };
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         out += &format!(
             "\n\n{}. {} ({}): \"{}\"",
             number + 1,
             entry.name,
             reason(entry.kind),
-            text::ellipsis(&secrets::injected(&said), WORDS_CHARS)
+            text::ellipsis(&secrets::injected(&words), WORDS_CHARS)
         );
         if exists(&entry.proposes) {
             out += &format!(

@@ -22,15 +22,15 @@ const SAME_COMPACTION: i64 = 60;
 
 /// The state of one conversation.
 #[derive(Debug)]
-pub(crate) struct SessionState {
+pub(crate) struct HookSession {
     file: Option<PathBuf>,
 }
 
-impl SessionState {
+impl HookSession {
     /// The state of the conversation with this id at a host. Without an id nothing is recorded.
-    pub(crate) fn new(cache: &Path, host: &str, id: Option<&str>) -> SessionState {
+    pub(crate) fn new(cache: &Path, host: &str, id: Option<&str>) -> HookSession {
         let name = |id: &str| blake3::hash(format!("{host}\0{id}").as_bytes()).to_hex()[..24].to_owned();
-        SessionState { file: id.map(|id| cache.join("sessions").join(name(id))) }
+        HookSession { file: id.map(|id| cache.join("sessions").join(name(id))) }
     }
 
     /// The names of the memories it has seen.
@@ -139,25 +139,25 @@ mod tests {
     #[test]
     fn shown_memories_are_kept_until_the_conversation_restarts() {
         let dir = tempfile::tempdir().unwrap();
-        let session = SessionState::new(dir.path(), "codex", Some("a/../b"));
+        let session = HookSession::new(dir.path(), "codex", Some("a/../b"));
         assert_eq!(session.shown(), [""; 0]);
         session.add_shown(["notes/deploy", "user/ada"].into_iter());
         session.add_shown(["notes/é"].into_iter());
         assert_eq!(session.shown(), ["notes/deploy", "user/ada", "notes/é"]);
-        assert_eq!(SessionState::new(dir.path(), "gemini", Some("a/../b")).shown(), [""; 0]);
+        assert_eq!(HookSession::new(dir.path(), "gemini", Some("a/../b")).shown(), [""; 0]);
         session.restart();
         assert_eq!(session.shown(), [""; 0]);
     }
 
     #[test]
-    fn a_conversation_is_told_once_how_the_last_one_ended() {
+    fn the_end_of_the_previous_conversation_is_shown_once() {
         let dir = tempfile::tempdir().unwrap();
-        let session = SessionState::new(dir.path(), "codex", Some("s"));
+        let session = HookSession::new(dir.path(), "codex", Some("s"));
         assert!(session.record_left_off());
         assert!(!session.record_left_off());
         session.restart();
         assert!(!session.record_left_off());
-        assert!(!SessionState::new(dir.path(), "codex", None).record_left_off());
+        assert!(!HookSession::new(dir.path(), "codex", None).record_left_off());
         fs::remove_dir_all(dir.path().join("sessions")).unwrap();
         fs::write(dir.path().join("sessions"), "in the way").unwrap();
         assert!(!session.record_left_off(), "a text that cannot be recorded would be repeated");
@@ -166,13 +166,13 @@ mod tests {
     #[test]
     fn a_compaction_is_recorded_once() {
         let dir = tempfile::tempdir().unwrap();
-        let session = SessionState::new(dir.path(), "codex", Some("s"));
+        let session = HookSession::new(dir.path(), "codex", Some("s"));
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
         assert!(session.record_compaction(at("2026-01-15T10:00:00Z")));
         session.restart();
         assert!(!session.record_compaction(at("2026-01-15T10:00:30Z")), "the same one, reported by another hook");
         assert!(session.record_compaction(at("2026-01-15T11:00:00Z")));
-        assert!(SessionState::new(dir.path(), "codex", None).record_compaction(at("2026-01-15T11:00:00Z")));
+        assert!(HookSession::new(dir.path(), "codex", None).record_compaction(at("2026-01-15T11:00:00Z")));
         assert_eq!(session.shown(), [""; 0]);
     }
 
@@ -180,7 +180,7 @@ mod tests {
     fn old_conversations_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         for n in 0..MAX_SESSIONS + 5 {
-            SessionState::new(dir.path(), "codex", Some(&n.to_string())).add_shown(["a"].into_iter());
+            HookSession::new(dir.path(), "codex", Some(&n.to_string())).add_shown(["a"].into_iter());
         }
         assert!(fs::read_dir(dir.path().join("sessions")).unwrap().count() <= MAX_SESSIONS);
     }

@@ -307,47 +307,50 @@ fn claude() -> &'static Host {
 #[test]
 fn tool_calls_of_every_host_are_understood() {
     let action = |host: &Host, text: &str| HookInput::parse(host, text).actions.remove(0);
-    let of = |tool: &str, command: Option<&str>, paths: &[&str], text: &str| ToolAction {
+    let tool_action = |tool: &str, command: Option<&str>, paths: &[&str], text: &str| ToolAction {
         tool: tool.into(),
         command: command.map(str::to_owned),
         paths: paths.iter().map(|path| (*path).to_owned()).collect(),
         text: text.into(),
     };
     for (input, expected) in [
-        (r#"{"tool_name":"Bash","tool_input":{"command":"git push","description":"Push"}}"#, of("Bash", Some("git push"), &[], "Push\n")),
-        (r#"{"tool_name":"Edit","tool_input":{"file_path":"/p/a.rs","old_string":"x"}}"#, of("Edit", None, &["/p/a.rs"], "x\n")),
-        (r#"{"tool_name":"shell","tool_input":{"command":["git","push"]}}"#, of("shell", Some("git push"), &[], "")),
-        (r#"{"toolName":"bash","toolArgs":"{\"command\":\"ls\"}"}"#, of("bash", Some("ls"), &[], "")),
-        (r#"{"tool_name":"editFiles","tool_input":{"files":["a.ts","b.ts"]}}"#, of("editFiles", None, &["a.ts", "b.ts"], "")),
-        (r#"{"tool_name":"x","tool_input":"free text"}"#, of("x", None, &[], "free text\n")),
-        (r#"{"tool_name":"x"}"#, of("x", None, &[], "")),
+        (
+            r#"{"tool_name":"Bash","tool_input":{"command":"git push","description":"Push"}}"#,
+            tool_action("Bash", Some("git push"), &[], "Push\n"),
+        ),
+        (r#"{"tool_name":"Edit","tool_input":{"file_path":"/p/a.rs","old_string":"x"}}"#, tool_action("Edit", None, &["/p/a.rs"], "x\n")),
+        (r#"{"tool_name":"shell","tool_input":{"command":["git","push"]}}"#, tool_action("shell", Some("git push"), &[], "")),
+        (r#"{"toolName":"bash","toolArgs":"{\"command\":\"ls\"}"}"#, tool_action("bash", Some("ls"), &[], "")),
+        (r#"{"tool_name":"editFiles","tool_input":{"files":["a.ts","b.ts"]}}"#, tool_action("editFiles", None, &["a.ts", "b.ts"], "")),
+        (r#"{"tool_name":"x","tool_input":"free text"}"#, tool_action("x", None, &[], "free text\n")),
+        (r#"{"tool_name":"x"}"#, tool_action("x", None, &[], "")),
         (
             r#"{"tool_name":"shell","tool_input":{"command":["bash","-lc","git push && ls"]}}"#,
-            of("shell", Some("bash -lc 'git push && ls'"), &[], ""),
+            tool_action("shell", Some("bash -lc 'git push && ls'"), &[], ""),
         ),
         (
             r#"{"tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: a.rs\n+x\n*** Update File: b.rs\n*** Move to: c.rs\n@@\n-y\n*** Delete File: d e.rs\n*** End Patch"}}"#,
-            of("apply_patch", None, &["a.rs", "b.rs", "c.rs", "d e.rs"], "+x\n@@\n-y\n"),
+            tool_action("apply_patch", None, &["a.rs", "b.rs", "c.rs", "d e.rs"], "+x\n@@\n-y\n"),
         ),
         (
             r#"{"tool_name":"patch","tool_input":{"patchText":"*** Begin Patch\r\n*** Delete File: d.rs\r\n*** End Patch"}}"#,
-            of("patch", None, &["d.rs"], ""),
+            tool_action("patch", None, &["d.rs"], ""),
         ),
         (
             r#"{"tool_name":"shell","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Update File: b.rs\n*** End Patch\n"]}}"#,
-            of("shell", Some("apply_patch"), &["b.rs"], ""),
+            tool_action("shell", Some("apply_patch"), &["b.rs"], ""),
         ),
         (
             r#"{"tool_name":"Bash","tool_input":{"command":"apply_patch <<'X'\n*** Begin Patch\n*** Update File: b.rs\n*** End Patch\nX"}}"#,
-            of("Bash", Some("apply_patch <<'X'\nX"), &["b.rs"], ""),
+            tool_action("Bash", Some("apply_patch <<'X'\nX"), &["b.rs"], ""),
         ),
         (
             r#"{"hook_event_name":"beforeShellExecution","cursor_version":"3","command":"git push","cwd":"/p"}"#,
-            of("Shell", Some("git push"), &[], ""),
+            tool_action("Shell", Some("git push"), &[], ""),
         ),
         (
             r#"{"hook_event_name":"preToolUse","cursor_version":"3","tool_name":"Write","tool_input":{"file_path":"/p/a.rs"}}"#,
-            of("Write", None, &["/p/a.rs"], ""),
+            tool_action("Write", None, &["/p/a.rs"], ""),
         ),
     ] {
         let hosts = HOSTS.iter().filter(|host| !input.contains("cursor_version") || host.name == "cursor");

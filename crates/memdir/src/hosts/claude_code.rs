@@ -1,8 +1,8 @@
 //! Claude Code: the server in `~/.claude.json` or `.mcp.json`, hooks in its settings, an auto memory per project.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin, Machine,
-    MemorySwitch, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
+    BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostConfigFile, HostMemory, InstallScope, InstalledPlugin,
+    Machine, MemorySwitch, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
     command::Shell,
     config_edit::server_file,
     hooks::{claude_output, hook},
@@ -63,7 +63,7 @@ const HOOKS: &[HookSpec] = &[
     hook(HookEvent::BeforeCompaction, "PreCompact", 10, Delivery::Ignored),
 ];
 
-fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<HostConfigFile> {
     let server = match scope {
         InstallScope::User => user_file(machine),
         InstallScope::Project => machine.project.join(".mcp.json"),
@@ -71,7 +71,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook))).collect();
     vec![
         server_file(server, ConfigFormat::Json, "mcpServers", machine.typed_server(&HOST, "stdio")),
-        ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: hooks },
+        HostConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: hooks },
     ]
 }
 
@@ -129,9 +129,9 @@ const AUTO_MEMORY_DIR: &str = "autoMemoryDirectory";
 const DISABLE_AUTO_MEMORY: &str = "CLAUDE_CODE_DISABLE_AUTO_MEMORY";
 
 /// Sets a value in the settings; in a project in the file that is not shared.
-fn setting(machine: &Machine, scope: InstallScope, key: &str, value: Value) -> ConfigFile {
+fn setting(machine: &Machine, scope: InstallScope, key: &str, value: Value) -> HostConfigFile {
     let edit = ConfigEdit::Setting { path: vec![key.to_owned()], value };
-    ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: vec![edit] }
+    HostConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: vec![edit] }
 }
 
 /// The settings files that are in effect in this project; a value in an earlier one overrides later ones.

@@ -1,7 +1,7 @@
 //! Codex CLI: the server in `config.toml`, hooks in `hooks.json` beside it, memories of its own. It runs hooks through a shell.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostMemory, InstallScope, Machine, MemoryImport,
+    BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostConfigFile, HostMemory, InstallScope, Machine, MemoryImport,
     MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, TokenEnv,
     command::{Shell, is_our_hook},
     config_edit::server_file,
@@ -39,7 +39,7 @@ pub(super) const HOST: Host = Host {
         state: own_memory,
         set: |machine, scope, on| {
             let edits = vec![ConfigEdit::Setting { path: vec!["features".into(), "memories".into()], value: on.into() }];
-            ConfigFile { path: config_dir(machine, scope).join("config.toml"), format: ConfigFormat::Toml, edits }
+            HostConfigFile { path: config_dir(machine, scope).join("config.toml"), format: ConfigFormat::Toml, edits }
         },
         redirect: None,
         covers_files: true,
@@ -66,12 +66,12 @@ const HOOKS: &[HookSpec] = &[
     hook(HookEvent::BeforeCompaction, "PreCompact", 10, Delivery::Ignored),
 ];
 
-fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<HostConfigFile> {
     let dir = config_dir(machine, scope);
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook))).collect();
     vec![
         server_file(dir.join("config.toml"), ConfigFormat::Toml, "mcp_servers", machine.server(&HOST)),
-        ConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: hooks },
+        HostConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: hooks },
     ]
 }
 
@@ -105,7 +105,7 @@ fn own_memory(machine: &Machine) -> OwnMemory {
 }
 
 /// The hooks that Codex does not run yet: it records the trust in the user's `config.toml`, by file, event and position. An edited
-/// hook, whose hash differs, cannot be told from a trusted one.
+/// hook, whose hash differs, cannot be distinguished from a trusted one.
 fn untrusted_hooks(machine: &Machine, scope: InstallScope, programs: &[String]) -> Vec<&'static str> {
     let file = config_dir(machine, scope).join("hooks.json");
     let text = fs::read_to_string(&file).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::{
     command::{is_our_hook, is_our_server},
     jsonc,
     remote_entry::{TOKEN_KEYS, masked, remote_url},
-    text_edit::{EditError, EditedText, dotted},
+    text_edit::{EditError, EditedConfigText, dotted},
     toml,
 };
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// The edits of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ConfigFile {
+pub(crate) struct HostConfigFile {
     pub(crate) path: PathBuf,
     pub(crate) format: ConfigFormat,
     pub(crate) edits: Vec<ConfigEdit>,
@@ -44,7 +44,7 @@ pub(crate) enum ConfigEdit {
     Default { path: Vec<String>, value: Value },
     /// Sets a value. What the user had there is restored when it is removed.
     Setting { path: Vec<String>, value: Value },
-    /// Takes an earlier [`ConfigEdit::Setting`] back: its value becomes what the user had, unless the user has changed it since.
+    /// Reverts an earlier [`ConfigEdit::Setting`]: its value becomes what the user had, unless the user has changed it since.
     Restore { path: Vec<String>, value: Value, previous: Option<Value> },
     /// Writes the whole file, which begins with [`MARK`].
     Whole { text: String },
@@ -59,8 +59,8 @@ pub(super) fn server_entry(key: &str, value: Value) -> ConfigEdit {
 }
 
 /// A file with nothing but the server.
-pub(super) fn server_file(path: PathBuf, format: ConfigFormat, key: &str, value: Value) -> ConfigFile {
-    ConfigFile { path, format, edits: vec![server_entry(key, value)] }
+pub(super) fn server_file(path: PathBuf, format: ConfigFormat, key: &str, value: Value) -> HostConfigFile {
+    HostConfigFile { path, format, edits: vec![server_entry(key, value)] }
 }
 
 /// A text with an edit applied.
@@ -134,8 +134,8 @@ impl ConfigEdit {
                 jsonc::put_element(text, path, value, &ours)?
             }
             ConfigEdit::Default { path, value } => match get(format, text, path)? {
-                Some(_) => EditedText::unchanged(text),
-                None => EditedText { created: vec![path.clone()], ..set(format, text, path, value)? },
+                Some(_) => EditedConfigText::unchanged(text),
+                None => EditedConfigText { created: vec![path.clone()], ..set(format, text, path, value)? },
             },
             ConfigEdit::Setting { path, value } => {
                 previous = get(format, text, path)?;
@@ -143,14 +143,14 @@ impl ConfigEdit {
             }
             ConfigEdit::Restore { path, value, previous: users } => match (get(format, text, path)?, users) {
                 (Some(current), Some(users)) if current == *value => set(format, text, path, users)?,
-                (Some(current), None) if current == *value => EditedText { text: remove(format, text, path)?, created: Vec::new() },
-                _ => EditedText::unchanged(text),
+                (Some(current), None) if current == *value => EditedConfigText { text: remove(format, text, path)?, created: Vec::new() },
+                _ => EditedConfigText::unchanged(text),
             },
             ConfigEdit::Whole { text: wanted } => {
                 if !text.is_empty() && !text.starts_with(MARK) {
                     return Err(EditError::new("the file exists and was not written by memdir").with_hint("move the file elsewhere"));
                 }
-                EditedText { text: wanted.clone(), created: Vec::new() }
+                EditedConfigText { text: wanted.clone(), created: Vec::new() }
             }
         };
         Ok(AppliedEdit { text: edited.text, created: edited.created, previous })
@@ -242,7 +242,7 @@ pub(crate) fn get(format: ConfigFormat, text: &str, path: &[String]) -> Result<O
     }
 }
 
-fn set(format: ConfigFormat, text: &str, path: &[String], value: &Value) -> Result<EditedText, EditError> {
+fn set(format: ConfigFormat, text: &str, path: &[String], value: &Value) -> Result<EditedConfigText, EditError> {
     match format {
         ConfigFormat::Json => jsonc::set(text, path, value),
         ConfigFormat::Toml => toml::set(text, path, value),
@@ -271,7 +271,7 @@ fn replaced_keys(existing: &Value, value: &Value) -> Value {
 }
 
 /// Sets memdir's keys of an entry and keeps the others.
-fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, programs: &[String]) -> Result<EditedText, EditError> {
+fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, programs: &[String]) -> Result<EditedConfigText, EditError> {
     let (Some(existing), Some(wanted)) = (get(format, text, path)?, value.as_object()) else { return set(format, text, path, value) };
     if !is_ours(&existing, value, programs) {
         let other = if remote_url(value).is_some() { "has no URL" } else { "does not start memdir" };
@@ -288,7 +288,7 @@ fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, p
         _ => Vec::new(),
     };
     if merged == existing {
-        return Ok(EditedText::unchanged(text));
+        return Ok(EditedConfigText::unchanged(text));
     }
     let mut edited = text.to_owned();
     for key in outdated {
@@ -297,7 +297,7 @@ fn set_entry(format: ConfigFormat, text: &str, path: &[String], value: &Value, p
     for (key, value) in wanted {
         edited = set(format, &edited, &child(path, key), value)?.text;
     }
-    Ok(EditedText { text: edited, created: Vec::new() })
+    Ok(EditedConfigText { text: edited, created: Vec::new() })
 }
 
 /// Restores the keys of an entry that an installation replaced; keys the user has added since are kept.

@@ -2,7 +2,7 @@
 //! tool denies the tool, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, RemoteEntry,
+    BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostConfigFile, InstallScope, Machine, Os, RemoteEntry,
     command::Shell,
     config_edit::server_file,
     hooks::{block, claude_output, hook},
@@ -50,7 +50,7 @@ const HOOKS: &[HookSpec] = &[
     hook(HookEvent::BeforeCompaction, "preCompact", 10, Delivery::Ignored),
 ];
 
-fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<HostConfigFile> {
     let file = match scope {
         InstallScope::User => machine.dir("COPILOT_HOME", ".copilot").join("mcp-config.json"),
         InstallScope::Project => machine.project.join(".github/mcp.json"),
@@ -61,14 +61,14 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
 }
 
 /// The hooks of Copilot CLI and VS Code.
-pub(super) fn hooks_file(machine: &Machine, scope: InstallScope) -> ConfigFile {
+pub(super) fn hooks_file(machine: &Machine, scope: InstallScope) -> HostConfigFile {
     let path = match scope {
         InstallScope::User => machine.dir("COPILOT_HOME", ".copilot").join("hooks/memdir.json"),
         InstallScope::Project => machine.project.join(".github/hooks/memdir.json"),
     };
     let version = ConfigEdit::Default { path: vec!["version".into()], value: json!(1) };
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_entry(machine, hook)));
-    ConfigFile { path, format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() }
+    HostConfigFile { path, format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() }
 }
 
 fn hook_entry(machine: &Machine, hook: &HookSpec) -> Value {

@@ -1,7 +1,7 @@
 //! Cursor: the server in `mcp.json`, hooks in `hooks.json`. Before a prompt it reads only refusals, so that event is not hooked.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, Os, RemoteEntry,
+    BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostConfigFile, InstallScope, Machine, Os, RemoteEntry,
     TokenEnv, ToolCall, ToolDecision, command::Shell, config_edit::server_file, hooks::hook, remote_entry,
 };
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ const HOOKS: &[HookSpec] = &[
     hook(HookEvent::BeforeCompaction, "preCompact", 10, Delivery::Ignored),
 ];
 
-fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<HostConfigFile> {
     let dir = match scope {
         InstallScope::User => machine.home.join(".cursor"),
         InstallScope::Project => machine.project.join(".cursor"),
@@ -49,7 +49,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, entry(hook)));
     vec![
         server_file(dir.join("mcp.json"), ConfigFormat::Json, "mcpServers", machine.server(&HOST)),
-        ConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() },
+        HostConfigFile { path: dir.join("hooks.json"), format: ConfigFormat::Json, edits: std::iter::once(version).chain(hooks).collect() },
     ]
 }
 

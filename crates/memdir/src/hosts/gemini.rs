@@ -2,8 +2,8 @@
 //! the hook's program is gone, so its hooks ignore errors.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostMemory, InstallScope, InstalledPlugin,
-    Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
+    BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostConfigFile, HostMemory, InstallScope,
+    InstalledPlugin, Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
@@ -42,7 +42,7 @@ pub(super) const HOST: Host = Host {
         state: auto_memory,
         set: |machine, scope, on| {
             let edits = vec![ConfigEdit::Setting { path: AUTO_MEMORY.map(str::to_owned).to_vec(), value: on.into() }];
-            ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits }
+            HostConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits }
         },
         redirect: None,
         // The agent reads and edits its private memory with file tools, and no setting turns that off.
@@ -65,10 +65,14 @@ const HOOKS: &[HookSpec] = &[
     hook(HookEvent::BeforeCompaction, "PreCompress", 10, Delivery::Ignored),
 ];
 
-fn config(machine: &Machine, scope: InstallScope) -> ConfigFile {
+fn config(machine: &Machine, scope: InstallScope) -> HostConfigFile {
     let server = server_entry("mcpServers", machine.server(&HOST));
     let hooks = HOOKS.iter().map(|hook| ConfigEdit::hook(HOST.name, hook, hook_group(machine, hook)));
-    ConfigFile { path: settings_file(machine, scope), format: ConfigFormat::Json, edits: std::iter::once(server).chain(hooks).collect() }
+    HostConfigFile {
+        path: settings_file(machine, scope),
+        format: ConfigFormat::Json,
+        edits: std::iter::once(server).chain(hooks).collect(),
+    }
 }
 
 fn hook_group(machine: &Machine, hook: &HookSpec) -> Value {

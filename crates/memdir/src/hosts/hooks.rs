@@ -46,7 +46,7 @@ pub(crate) struct HookSpec {
     pub(crate) name: &'static str,
     /// The timeout: how long the host waits. The numbers are in the `HOOKS` of each host.
     pub(crate) timeout_secs: u64,
-    /// Where the text of the hook's output goes, if it decides nothing. Before a tool this is how a rule tells.
+    /// Where the text of the hook's output goes, if it decides nothing. Before a tool, a rule of strength `tell` is shown this way.
     pub(crate) delivery: Delivery,
 }
 

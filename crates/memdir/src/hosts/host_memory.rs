@@ -1,7 +1,7 @@
 //! The memory that an agent program keeps on its own: where it is, what turns it off or moves it, and how it imports others.
 //! Declarations only.
 
-use super::{ConfigFile, InstallScope, Machine};
+use super::{HostConfigFile, InstallScope, Machine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -56,14 +56,14 @@ pub(crate) struct MemorySwitch {
     /// Its state by the host's settings and the environment.
     pub(crate) state: fn(&Machine) -> OwnMemory,
     /// The edit that turns it on or off.
-    pub(crate) set: fn(&Machine, InstallScope, on: bool) -> ConfigFile,
+    pub(crate) set: fn(&Machine, InstallScope, on: bool) -> HostConfigFile,
     /// The edit that moves it to a directory, if the host can do that.
-    pub(crate) redirect: Option<fn(&Machine, InstallScope, dir: &str) -> ConfigFile>,
+    pub(crate) redirect: Option<fn(&Machine, InstallScope, dir: &str) -> HostConfigFile>,
     /// Whether the host no longer reads [`super::Host::memory`] while its memory is off or moved.
     pub(crate) covers_files: bool,
     /// The directories of all its memories that the host no longer reads then.
     pub(crate) dirs: fn(&Machine, InstallScope) -> Vec<PathBuf>,
-    /// The project that one of these directories belongs to, if the host's files tell.
+    /// The project that one of these directories belongs to, if the host's files name it.
     pub(crate) project_of: fn(&Machine, dir: &Path) -> Option<PathBuf>,
     /// The environment variable that turns it off for one session.
     pub(crate) variable: Option<&'static str>,
@@ -94,7 +94,7 @@ pub(crate) struct MemoryImport {
     pub(crate) dir: fn(&Machine) -> PathBuf,
     /// The directory of all the host's files.
     pub(crate) root: fn(&Machine) -> PathBuf,
-    /// The file that tells the host how to read the others; it also marks the directory as memdir's.
+    /// The file that describes the others for the host; it also marks the directory as memdir's.
     pub(crate) instructions: &'static str,
     /// When the host reads the files.
     pub(crate) note: &'static str,

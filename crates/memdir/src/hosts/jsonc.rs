@@ -1,7 +1,7 @@
 //! JSON settings with comments, edited in place: bytes that are not part of an edit are kept, with comments, order, indentation, line
 //! endings and trailing commas. Pure; knows nothing about hosts.
 
-use super::text_edit::{EditError, EditedText, dotted};
+use super::text_edit::{EditError, EditedConfigText, dotted};
 use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
@@ -29,22 +29,27 @@ pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, EditErro
 }
 
 /// Sets the value at a path and creates the objects above it. An equal value keeps its formatting.
-pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedText, EditError> {
+pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedConfigText, EditError> {
     let (bom, root) = parse(text)?;
     let (key, above) = path.split_last().ok_or_else(|| EditError::new("the key path is empty"))?;
     let mut created = Vec::new();
     let object = object_at(&root, above, &mut created)?;
     match prop(&object, key, above)? {
-        Some(prop) if has_value(&prop.value(), value) => return Ok(EditedText::unchanged(text)),
+        Some(prop) if has_value(&prop.value(), value) => return Ok(EditedConfigText::unchanged(text)),
         Some(prop) => prop.set_value(input(value)),
         None => drop(object.append(key, input(value))),
     }
-    Ok(EditedText { text: keep_on_one_line(text, format!("{bom}{root}")), created })
+    Ok(EditedConfigText { text: keep_on_one_line(text, format!("{bom}{root}")), created })
 }
 
 /// Puts a value into the list at a path: it replaces the first element that is `ours`, further ones are removed, and without one the
 /// value is appended. An element may be a group with a list [`GROUP`] of its own, in which our elements are replaced and others kept.
-pub(crate) fn put_element(text: &str, path: &[String], value: &Value, ours: &dyn Fn(&Value) -> bool) -> Result<EditedText, EditError> {
+pub(crate) fn put_element(
+    text: &str,
+    path: &[String],
+    value: &Value,
+    ours: &dyn Fn(&Value) -> bool,
+) -> Result<EditedConfigText, EditError> {
     let (bom, root) = parse(text)?;
     let (key, above) = path.split_last().ok_or_else(|| EditError::new("the key path is empty"))?;
     let mut created = Vec::new();
@@ -59,13 +64,13 @@ pub(crate) fn put_element(text: &str, path: &[String], value: &Value, ours: &dyn
     let mut own = members(&list, ours).into_iter();
     match own.next() {
         Some(first) if has_value(&Some(first.node.clone()), first.replacement(value)) && own.len() == 0 => {
-            return Ok(EditedText::unchanged(text));
+            return Ok(EditedConfigText::unchanged(text));
         }
         Some(first) => first.replace(&list, value),
         None => drop(list.append(input(value))),
     }
     own.for_each(Member::remove);
-    Ok(EditedText { text: keep_on_one_line(text, format!("{bom}{root}")), created })
+    Ok(EditedConfigText { text: keep_on_one_line(text, format!("{bom}{root}")), created })
 }
 
 /// Returns the first element that is `ours` in the list at a path or in its groups.
@@ -289,7 +294,7 @@ mod tests {
         text.split('.').map(str::to_owned).collect()
     }
 
-    fn set_server(text: &str) -> EditedText {
+    fn set_server(text: &str) -> EditedConfigText {
         set(text, &path("mcpServers.memdir"), &json!({ "command": "/bin/memdir", "args": ["mcp"] })).unwrap()
     }
 
@@ -298,7 +303,7 @@ mod tests {
         let text = "\u{feff}{\r\n\t// the servers\r\n\t\"mcpServers\": {\r\n\t\t\"other\": { \"command\": \"x\" }, // mine\r\n\t},\r\n\t/* odd */ \"x\" : 1.50,\r\n}\r\n";
         let expected = "\u{feff}{\r\n\t// the servers\r\n\t\"mcpServers\": {\r\n\t\t\"other\": { \"command\": \"x\" }, // mine\r\n\t\t\"memdir\": {\r\n\t\t\t\"command\": \"/bin/memdir\",\r\n\t\t\t\"args\": [\"mcp\"],\r\n\t\t},\r\n\t},\r\n\t/* odd */ \"x\" : 1.50,\r\n}\r\n";
         let edited = set_server(text);
-        assert_eq!(edited, EditedText { text: expected.into(), created: vec![] });
+        assert_eq!(edited, EditedConfigText { text: expected.into(), created: vec![] });
         assert_eq!(remove(expected, &path("mcpServers.memdir")).unwrap(), text);
     }
 
@@ -334,7 +339,7 @@ mod tests {
     #[test]
     fn an_equal_value_keeps_its_formatting() {
         let text = "{ \"mcpServers\": { \"memdir\": { \"args\" : [ \"mcp\" ] , \"command\":\"/bin/memdir\" } } }";
-        assert_eq!(set_server(text), EditedText::unchanged(text));
+        assert_eq!(set_server(text), EditedConfigText::unchanged(text));
     }
 
     #[test]
@@ -343,7 +348,7 @@ mod tests {
         let text = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"n\": \"other\" } // keep\n    ]\n  }\n}\n";
         let once = put_element(text, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap().text;
         let twice = put_element(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 1 }), &ours).unwrap();
-        assert_eq!(twice, EditedText::unchanged(&once));
+        assert_eq!(twice, EditedConfigText::unchanged(&once));
         let newer = put_element(&once, &path("hooks.Stop"), &json!({ "n": "memdir", "v": 2 }), &ours).unwrap().text;
         assert_eq!(newer, once.replace("\"v\": 1", "\"v\": 2"));
         assert_eq!(remove_elements(&newer, &path("hooks.Stop"), &ours).unwrap(), text);

@@ -34,7 +34,7 @@ export const Memdir = async ({ directory }) => {
   }
   return {
     "experimental.chat.system.transform": async (input, output) => {
-      // The request that makes a title gets no memory. Only its system prompt tells it from others.
+      // The request that makes a title gets no memory. Only its system prompt distinguishes it from others.
       if (/^\s*You are a title generator\b/.test(output.system[0] ?? "")) return
       const context = await start(input?.sessionID ?? "")
       if (context) output.system.push(context)

@@ -2,7 +2,7 @@
 //! opencode runs. A plugin can stop a tool with an error, which the model reads as the tool's result; other text comes with that result.
 
 use super::{
-    BASE, ConfigEdit, ConfigFile, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, InstallScope, Machine, RemoteEntry,
+    BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostConfigFile, InstallScope, Machine, RemoteEntry,
     TokenEnv, config_edit::server_file, hooks::hook, remote_entry,
 };
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ const HOOKS: &[HookSpec] = &[
 /// The plugin, with placeholders for the program and its arguments.
 const PLUGIN: &str = include_str!("opencode.js");
 
-fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<HostConfigFile> {
     let (dir, plugins) = match scope {
         InstallScope::User => (user_dir(machine), user_dir(machine).join("plugins")),
         InstallScope::Project => (machine.project.clone(), machine.project.join(".opencode/plugins")),
@@ -53,7 +53,7 @@ fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
     let text = PLUGIN.replace("\"PROGRAM\"", &program).replace("[\"BEFORE\"]", &json!(machine.global_args).to_string());
     vec![
         server_file(config_path(&dir), ConfigFormat::Json, "mcp", server),
-        ConfigFile { path: plugins.join("memdir.js"), format: ConfigFormat::Whole, edits: vec![ConfigEdit::Whole { text }] },
+        HostConfigFile { path: plugins.join("memdir.js"), format: ConfigFormat::Whole, edits: vec![ConfigEdit::Whole { text }] },
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Where a team server is in a host's settings: beside memdir's own server, under another name.
 
-use super::{ConfigEdit, ConfigFile, Host, InstallScope, Machine, RemoteServer};
+use super::{ConfigEdit, Host, HostConfigFile, InstallScope, Machine, RemoteServer};
 
 /// The name of the team server in a host's settings.
 pub(crate) const TEAM_SERVER: &str = "memdir-team";
@@ -17,10 +17,10 @@ pub(crate) enum NoRemote {
 }
 
 /// Returns the file of a host with the entry of a team server: the one that has memdir's own server.
-pub(crate) fn remote_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer) -> Result<ConfigFile, NoRemote> {
+pub(crate) fn remote_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer) -> Result<HostConfigFile, NoRemote> {
     let remote = host.remote.as_ref().ok_or(NoRemote::NoHttp)?;
     let files = (host.config)(machine, scope).ok_or(NoRemote::NoScope)?;
-    let of_server = |file: ConfigFile| {
+    let of_server = |file: HostConfigFile| {
         let path = file.edits.iter().find_map(|edit| if let ConfigEdit::Entry { path, .. } = edit { Some(path.clone()) } else { None })?;
         Some((file, path))
     };
@@ -28,5 +28,5 @@ pub(crate) fn remote_file(host: &Host, machine: &Machine, scope: InstallScope, s
     let value = remote.value(server).ok_or(NoRemote::NoTokenEnv)?;
     path.pop();
     path.push(TEAM_SERVER.to_owned());
-    Ok(ConfigFile { edits: vec![ConfigEdit::Entry { path, value }], ..file })
+    Ok(HostConfigFile { edits: vec![ConfigEdit::Entry { path, value }], ..file })
 }

@@ -1,4 +1,4 @@
-//! What tells a conversation with a person from a run of a script or of another agent: variables of the environment and the first
+//! What distinguishes a conversation with a person from a run of a script or of another agent: variables of the environment and the first
 //! line of the transcript. Without a mark nothing is assumed.
 
 use super::{HOSTS, Host};

@@ -2,17 +2,17 @@
 
 /// An edited text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EditedText {
+pub(crate) struct EditedConfigText {
     /// The whole text.
     pub(crate) text: String,
     /// The paths of containers that had to be created, outermost first.
     pub(crate) created: Vec<Vec<String>>,
 }
 
-impl EditedText {
+impl EditedConfigText {
     /// A text that needed no change.
-    pub(crate) fn unchanged(text: &str) -> EditedText {
-        EditedText { text: text.to_owned(), created: Vec::new() }
+    pub(crate) fn unchanged(text: &str) -> EditedConfigText {
+        EditedConfigText { text: text.to_owned(), created: Vec::new() }
     }
 }
 

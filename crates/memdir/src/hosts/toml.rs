@@ -1,7 +1,7 @@
 //! TOML settings edited in place with `toml_edit`: bytes that are not part of an edit are kept, with comments, order, line endings, BOM
 //! and a missing final newline. Pure; knows nothing about hosts.
 
-use super::text_edit::{EditError, EditedText, dotted};
+use super::text_edit::{EditError, EditedConfigText, dotted};
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::internal::base::{line_diff, text};
 use serde_json::Value;
@@ -16,11 +16,11 @@ pub(crate) fn get(text: &str, path: &[String]) -> Result<Option<Value>, EditErro
 
 /// Sets the value at a path. A value that differs is changed where it is; a new table goes to the end of the file, or into the inline
 /// table that contains its siblings.
-pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedText, EditError> {
+pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedConfigText, EditError> {
     let mut document = parse(text)?;
     let current = item_at(document.as_item(), path)?.map(to_json);
     if current.as_ref() == Some(value) {
-        return Ok(EditedText::unchanged(text));
+        return Ok(EditedConfigText::unchanged(text));
     }
     let above = path.split_last().map_or(&[][..], |(_, above)| above);
     let created = if item_at(document.as_item(), above)?.is_none() { vec![above.to_vec()] } else { Vec::new() };
@@ -31,7 +31,7 @@ pub(crate) fn set(text: &str, path: &[String], value: &Value) -> Result<EditedTe
         let message = format!("`{}` cannot be set without rewriting other parts of the file", dotted(path));
         return Err(EditError::new(message).with_hint("change or remove the key yourself"));
     }
-    Ok(EditedText { text: edited, created })
+    Ok(EditedConfigText { text: edited, created })
 }
 
 /// Appends a table to the array of tables with this name.
@@ -345,7 +345,7 @@ mod tests {
             let edited = set(&text, &path(), &server()).unwrap();
             let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
             assert_eq!(edited.text, format!("{text}{end}[mcp_servers.memdir]{end}command = \"/bin/memdir\"{end}args = [\"mcp\"]{end}"));
-            assert_eq!(set(&edited.text, &path(), &server()).unwrap(), EditedText::unchanged(&edited.text));
+            assert_eq!(set(&edited.text, &path(), &server()).unwrap(), EditedConfigText::unchanged(&edited.text));
             assert_eq!(remove(&edited.text, &path()).unwrap(), text);
         }
         assert_eq!(set("", &path(), &server()).unwrap().text, "[mcp_servers.memdir]\ncommand = \"/bin/memdir\"\nargs = [\"mcp\"]\n");
@@ -476,7 +476,7 @@ mod tests {
     proptest! {
         /// A server that is added and removed leaves every byte, whatever else is in the file.
         #[test]
-        fn set_and_remove_give_back_every_byte(lines in prop::collection::vec((line(), any::<bool>()), 0..8)) {
+        fn set_and_remove_restore_every_byte(lines in prop::collection::vec((line(), any::<bool>()), 0..8)) {
             // Every key is unique in its table; a file with a table twice is not TOML.
             let text: String = lines.iter().map(|(line, crlf)| format!("{line}{}", if *crlf { "\r\n" } else { "\n" })).collect();
             prop_assume!(parse(&text).is_ok());

@@ -1,7 +1,7 @@
 //! VS Code: the server in its `mcp.json`, whose key is `servers`; hooks in the file it shares with Copilot CLI.
 
 use super::{
-    BASE, ConfigFile, ConfigFormat, Host, InstallScope, Machine, RemoteEntry, TokenEnv,
+    BASE, ConfigFormat, Host, HostConfigFile, InstallScope, Machine, RemoteEntry, TokenEnv,
     config_edit::server_file,
     copilot_cli::{self, vscode_output},
     remote_entry,
@@ -30,7 +30,7 @@ pub(super) const HOST: Host = Host {
     ..BASE
 };
 
-fn config(machine: &Machine, scope: InstallScope) -> Vec<ConfigFile> {
+fn config(machine: &Machine, scope: InstallScope) -> Vec<HostConfigFile> {
     let file = match scope {
         InstallScope::User => user_dir(machine).join("mcp.json"),
         InstallScope::Project => machine.project.join(".vscode/mcp.json"),

@@ -1,7 +1,7 @@
 //! What an installation does to one file. Declarations only.
 
 use super::patch::Patch;
-use crate::hosts::ConfigFile;
+use crate::hosts::HostConfigFile;
 use serde::Serialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -9,8 +9,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 /// The planned edit of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedEdit {
-    /// The edits; those of several [`ConfigFile`]s with one path are merged.
-    pub(crate) config: ConfigFile,
+    /// The edits; those of several [`HostConfigFile`]s with one path are merged.
+    pub(crate) config: HostConfigFile,
     /// The target of the path if it is a symbolic link, else the path.
     pub(crate) target: PathBuf,
     /// The current text; `None` if the file does not exist.

@@ -1,13 +1,13 @@
 //! Plans the edits of an installation without writing.
 
 use super::{error::InstallError, file_edit::PlannedEdit, files, patch::Patch};
-use crate::hosts::ConfigFile;
+use crate::hosts::HostConfigFile;
 use memdir_core::internal::base::line_diff;
 use std::{collections::BTreeMap, path::Path};
 
 /// Plans the edits of all files; fails if one of them cannot be edited. `programs` are further paths of memdir, whatever their names.
-pub(crate) fn plan(files: &[ConfigFile], programs: &[String]) -> Result<Vec<PlannedEdit>, InstallError> {
-    let mut merged: Vec<ConfigFile> = Vec::new();
+pub(crate) fn plan(files: &[HostConfigFile], programs: &[String]) -> Result<Vec<PlannedEdit>, InstallError> {
+    let mut merged: Vec<HostConfigFile> = Vec::new();
     for file in files {
         match merged.iter_mut().find(|other| other.path == file.path) {
             Some(other) => other.edits.extend(file.edits.iter().cloned()),
@@ -17,7 +17,7 @@ pub(crate) fn plan(files: &[ConfigFile], programs: &[String]) -> Result<Vec<Plan
     merged.into_iter().map(|config| plan_file(config, programs)).collect()
 }
 
-fn plan_file(config: ConfigFile, programs: &[String]) -> Result<PlannedEdit, InstallError> {
+fn plan_file(config: HostConfigFile, programs: &[String]) -> Result<PlannedEdit, InstallError> {
     let target = files::resolve(&config.path)?;
     let before = files::read(&target)?;
     let mut text = before.clone().unwrap_or_default();

@@ -10,7 +10,7 @@ use super::{
     receipt::{FileReceipt, Receipts, hash},
 };
 use crate::hosts::{
-    ConfigEdit, ConfigFile, InstallScope, RemoteServer, RemoteToken, config_edit, remote::remote_file, text_edit::EditError,
+    ConfigEdit, HostConfigFile, InstallScope, RemoteServer, RemoteToken, config_edit, remote::remote_file, text_edit::EditError,
 };
 use memdir_core::internal::base::sort::SharedSort as _;
 use std::{fs, path::PathBuf};
@@ -109,7 +109,7 @@ fn without_edits(record: &FileReceipt, own: &[&ConfigEdit], text: &str, programs
 }
 
 /// The least that a lost receipt must have recorded.
-fn reconstruct(file: ConfigFile) -> FileReceipt {
+fn reconstruct(file: HostConfigFile) -> FileReceipt {
     // No other program creates a file with this name, so the defaults in it are memdir's too.
     let is_ours = file.path.file_stem().is_some_and(|stem| stem == "memdir");
     let default = |edit: &ConfigEdit| if let ConfigEdit::Default { path, .. } = edit { Some(path.clone()) } else { None };

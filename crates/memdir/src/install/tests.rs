@@ -79,7 +79,7 @@ impl World {
         count(&self.machine.home) + count(&self.machine.project)
     }
 
-    fn config(&self, host: &Host, scope: InstallScope) -> Vec<ConfigFile> {
+    fn config(&self, host: &Host, scope: InstallScope) -> Vec<HostConfigFile> {
         (host.config)(&self.machine, scope).unwrap_or_default()
     }
 }
@@ -92,7 +92,7 @@ fn everywhere() -> Vec<(&'static Host, InstallScope)> {
 }
 
 /// Texts that the file may have before the installation.
-fn written(file: &ConfigFile) -> Vec<&'static str> {
+fn written(file: &HostConfigFile) -> Vec<&'static str> {
     match file.format {
         ConfigFormat::Whole => vec![],
         ConfigFormat::Toml => vec![
@@ -139,7 +139,7 @@ fn for_each(check: impl Fn(&World, &'static Host, InstallScope, &str)) {
 }
 
 #[test]
-fn install_and_uninstall_give_back_every_byte() {
+fn install_and_uninstall_restore_every_byte() {
     for_each(|world, host, scope, way| {
         let (before, dirs, home) = (world.files(), world.dirs(), world.memdir_home());
         let request = world.request(host, scope, &home);
@@ -154,7 +154,7 @@ fn install_and_uninstall_give_back_every_byte() {
     });
 }
 
-fn check_applied(files: &[ConfigFile], host: &Host, way: &str) {
+fn check_applied(files: &[HostConfigFile], host: &Host, way: &str) {
     for file in files {
         let text = fs::read_to_string(&file.path).unwrap();
         for edit in &file.edits {
@@ -198,7 +198,7 @@ fn uninstall_keeps_edits_made_since() {
         let home = world.memdir_home();
         let request = world.request(host, scope, &home);
         let files = world.config(host, scope);
-        let shared: Vec<&ConfigFile> = files.iter().filter(|file| file.format != ConfigFormat::Whole).collect();
+        let shared: Vec<&HostConfigFile> = files.iter().filter(|file| file.format != ConfigFormat::Whole).collect();
         let before: Vec<_> = shared.iter().map(|file| fs::read_to_string(&file.path).unwrap_or_default()).collect();
         apply(&request, &files).unwrap();
         for file in &shared {
@@ -229,7 +229,7 @@ fn uninstall_keeps_everything_a_host_has_rewritten() {
         let home = world.memdir_home();
         let request = world.request(host, scope, &home);
         let files = world.config(host, scope);
-        let json: Vec<&ConfigFile> = files.iter().filter(|file| file.format == ConfigFormat::Json).collect();
+        let json: Vec<&HostConfigFile> = files.iter().filter(|file| file.format == ConfigFormat::Json).collect();
         let before: Vec<_> =
             json.iter().map(|file| value_of(ConfigFormat::Json, &fs::read_to_string(&file.path).unwrap_or_default())).collect();
         apply(&request, &files).unwrap();

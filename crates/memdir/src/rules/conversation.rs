@@ -79,7 +79,7 @@ pub(crate) struct OpenConversation {
 impl Conversation {
     /// The state of the conversation with this id at a host. Without an id nothing is recorded.
     pub(crate) fn new(home: &Path, host: &str, session: Option<&str>, agent: Option<&str>) -> Conversation {
-        // The hash of any id is a valid name, also of one with slashes or of a megabyte.
+        // The hash of any id is a valid name, even if the id has slashes or a size of a megabyte.
         let name = |session: &str| {
             let mut hasher = blake3::Hasher::new();
             for part in [host, session, agent.unwrap_or_default()] {
@@ -321,17 +321,17 @@ mod tests {
     #[test]
     fn conversations_hosts_and_subagents_are_apart() {
         let dir = tempfile::tempdir().unwrap();
-        let of = |host, session, agent| Conversation::new(dir.path(), host, Some(session), agent);
+        let conversation_of = |host, session, agent| Conversation::new(dir.path(), host, Some(session), agent);
         for conversation in [
-            of("codex", "s", None),
-            of("gemini", "s", None),
-            of("codex", "t", None),
-            of("codex", "s", Some("a")),
-            of("codex", "s", Some("b")),
-            of("codex", "sa", None),
-            of("codex", "../../x", None),
-            of("codex", &"x".repeat(1 << 20), None),
-            of("codex", "\0", None),
+            conversation_of("codex", "s", None),
+            conversation_of("gemini", "s", None),
+            conversation_of("codex", "t", None),
+            conversation_of("codex", "s", Some("a")),
+            conversation_of("codex", "s", Some("b")),
+            conversation_of("codex", "sa", None),
+            conversation_of("codex", "../../x", None),
+            conversation_of("codex", &"x".repeat(1 << 20), None),
+            conversation_of("codex", "\0", None),
         ] {
             assert!(holds(&conversation, 0, "r", false), "{conversation:?}");
             assert!(!holds(&conversation, 0, "r", false), "{conversation:?}");
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_others_hold_three_actions_also_after_a_compaction() {
+    fn rules_of_others_hold_three_actions_even_after_a_compaction() {
         let dir = tempfile::tempdir().unwrap();
         let conversation = Conversation::new(dir.path(), "codex", Some("s"), None);
         let mut open = conversation.open(at(0), soon()).unwrap();

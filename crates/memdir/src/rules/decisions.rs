@@ -31,7 +31,7 @@ pub(crate) enum Decision {
 
 /// All decisions.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Decisions {
+pub(crate) struct RuleDecisions {
     rules: Vec<DecidedRule>,
 }
 
@@ -48,16 +48,16 @@ struct DecidedRule {
     at: Timestamp,
 }
 
-impl Decisions {
+impl RuleDecisions {
     /// Reads the decisions. Fails if the file is there and invalid.
-    pub(crate) fn load(home: &Path) -> Result<Decisions, Failure> {
+    pub(crate) fn load(home: &Path) -> Result<RuleDecisions, Failure> {
         let path = file(home);
         match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Settings {
                 message: format!("{}: {error}", path.display()),
                 hint: "delete the file, then accept or reject the rules again; list them with: memdir rules".into(),
             }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Decisions::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RuleDecisions::default()),
             Err(source) => Err(Failure::File { doing: "read", path, source }),
         }
     }
@@ -93,7 +93,7 @@ impl Decisions {
         let path = file(home);
         let failed = |source| Failure::File { doing: "write", path: path.clone(), source };
         let _lock = FileLock::for_update(&path, LockWait::COMMAND).map_err(failed)?;
-        let mut all = Decisions::load(home)?;
+        let mut all = RuleDecisions::load(home)?;
         let (text, mount, name) = (text.to_string(), mount_dir(memdir, memory), memory.name().to_owned());
         all.rules.retain(|rule| rule.text != text || rule.name != name || !rule.is_in(&mount, memory));
         all.rules.push(DecidedRule { text, decision, name, mount, at });

@@ -79,7 +79,7 @@ impl Scope {
         if own.is_some_and(|own| own.join(first).exists() || own.join(format!("{first}.md")).exists()) {
             return Some(format!("it would hide your memories under {first:?}"));
         }
-        let overlaps = |placed: &&super::Placed| {
+        let overlaps = |placed: &&super::ScopedMount| {
             let other = real_path(&placed.mount.root);
             placed.mount.only.is_empty() && (other.starts_with(root) || root.starts_with(&other))
         };

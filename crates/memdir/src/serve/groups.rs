@@ -1,7 +1,7 @@
 //! The groups of tools that a server serves: memdir's own, and those of dialects, each with its space.
 
 use super::live::{LiveSettings, live_space};
-use crate::{args::Mcp, config::Settings, exit::Failure, output::visible, prompt_section, scope::Scope, spaces};
+use crate::{args::McpArgs, config::Settings, exit::Failure, output::visible, prompt_section, scope::Scope, spaces};
 use memdir_core::{
     Memdir,
     internal::{dialects, prompt::log_is_open, tools},
@@ -33,7 +33,7 @@ pub(super) fn caller_catalog(groups: Vec<ToolGroup>, filter: &ToolFilter, is_rea
 }
 
 /// Opens the groups with these names; memdir's own tools if there are none.
-pub(super) fn open(args: &Mcp, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<Vec<ToolGroup>, Failure> {
+pub(super) fn open(args: &McpArgs, live: &Arc<LiveSettings>, settings: &Settings, scope: &Scope) -> Result<Vec<ToolGroup>, Failure> {
     let native = || native(args.session_hook, live, settings, scope);
     if args.dialect.is_empty() {
         return Ok(vec![native()?]);

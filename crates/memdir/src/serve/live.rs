@@ -3,7 +3,7 @@
 //! settings apply to the owner of the server; callers with tokens are refused, because theirs may have been removed.
 
 use crate::{
-    args::Global,
+    args::GlobalArgs,
     config::{ChatsSetting, Settings},
     exit::Failure,
     scope::Scope,
@@ -29,7 +29,7 @@ fn file_stamp(file: &Path) -> FileStamp {
 
 /// The settings currently in force.
 pub(super) struct LiveSettings {
-    global: Global,
+    global: GlobalArgs,
     loaded: Mutex<LoadedSettings>,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for LiveSettings {
 }
 
 impl LiveSettings {
-    pub(super) fn load(global: &Global, settings: &Settings) -> Result<Arc<LiveSettings>, Failure> {
+    pub(super) fn load(global: &GlobalArgs, settings: &Settings) -> Result<Arc<LiveSettings>, Failure> {
         // The stamp before the settings: if the file changes in between, it is read again.
         let stamp = file_stamp(&settings.file);
         let loaded = LoadedSettings { stamp, settings: Arc::new(Settings::load(global)?), invalid: None };
@@ -80,7 +80,7 @@ impl LiveSettings {
 }
 
 /// Opens a space with the given settings.
-type OpenSpace = dyn Fn(&Settings, &Scope) -> Result<Memdir, Failure> + Send + Sync;
+type SpaceOpener = dyn Fn(&Settings, &Scope) -> Result<Memdir, Failure> + Send + Sync;
 
 /// An open space, and the settings it was opened with.
 struct LiveSpace {
@@ -93,7 +93,7 @@ struct LiveSpace {
 
 impl LiveSpace {
     /// Applies new settings: the switches, and the chats setting, which opens the space again.
-    fn apply(&mut self, settings: &Settings, open: &OpenSpace) {
+    fn apply(&mut self, settings: &Settings, open: &SpaceOpener) {
         // Invalid settings are reported by the commands; a running server keeps the last valid state.
         let Ok(scope) = Scope::resolve(settings) else { return };
         self.off = scope.must_be_on().err().map(|off| {
@@ -115,7 +115,7 @@ pub(super) fn live_space(
     settings: &Settings,
     scope: &Scope,
     memdir: Memdir,
-    open: Box<OpenSpace>,
+    open: Box<SpaceOpener>,
 ) -> CurrentSpace {
     // The settings file of a repository can switch memory off too.
     let (live, repository) = (live.clone(), scope.repository_file());

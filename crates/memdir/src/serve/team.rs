@@ -3,7 +3,7 @@
 
 use super::{oauth, request_log, team_callers::TeamCallers, to_failure};
 use crate::{
-    args::{DatabaseArgs, Serve},
+    args::{DatabaseArgs, ServeArgs},
     config::{self, Settings},
     exit::Failure,
     namespace_indexes,
@@ -18,13 +18,13 @@ use std::{io::Write as _, path::Path, sync::Arc, thread, time::Duration};
 
 /// A namespace with at least this many memories to index is reported in the log.
 const REPORTED_FILES: usize = 100;
-/// The pause between two looks for indexes of removed namespaces.
+/// The pause between two searches for indexes of removed namespaces.
 const REMOVE_INDEXES_EVERY: Duration = Duration::from_secs(600);
 /// The number of memories between two lines of the log.
 const REPORT_EVERY: usize = 500;
 
 /// Serves until a signal.
-pub(crate) fn run(args: &Serve, settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn run(args: &ServeArgs, settings: &Settings) -> Result<(), Failure> {
     let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
     check_tools(&filter)?;
     let connections = args.connections;
@@ -61,7 +61,7 @@ fn remove_outdated_indexes(database: &Database, settings: &Settings) {
     let (database, cache) = (database.clone(), settings.cache.clone());
     let work = move || {
         loop {
-            // What fails, such as while the database is restarted, is done the next time.
+            // After a failure, for example while the database is restarted, the next pass removes them.
             if let Ok(removed @ 1..) = namespace_indexes::remove_outdated(&cache, &database) {
                 let indexes = match removed {
                     1 => "1 index of a namespace that no longer exists".to_owned(),
@@ -90,7 +90,7 @@ pub(crate) fn connect(settings: &DatabaseSettings) -> Result<Database, Failure> 
     Database::connect(settings).map_err(database_failure)
 }
 
-/// Says what helps if the database cannot be used.
+/// Adds a hint to the error of a database that cannot be used.
 pub(crate) fn database_failure(error: Error) -> Failure {
     let Error::Unavailable { cause, .. } = &error else { return error.into() };
     let hint = match cause {

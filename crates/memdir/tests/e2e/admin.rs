@@ -15,7 +15,7 @@ fn a_team_is_set_up_from_nothing() {
     let home = Home::new();
     let run = |args: &[&str]| {
         let mut command = home.bare(&[&["admin"], args].concat());
-        let printed = home.tell(args, command.env("DATABASE_URL", &team.url).output().unwrap());
+        let printed = home.transcript(args, command.env("DATABASE_URL", &team.url).output().unwrap());
         let printed = regex::Regex::new(r"mdt_[0-9a-f]{64}-[0-9a-f]+").unwrap().replace_all(&printed, "[TOKEN]").into_owned();
         regex::Regex::new(r"\b[0-9a-f]{12}\b").unwrap().replace_all(&printed, "[TOKENID]   ").into_owned()
     };
@@ -160,7 +160,8 @@ fn the_memories_of_a_tenant_are_removed_only_on_request() {
     let token = team.token("ada", MemberRole::Writer);
     let web = team.replica(&home, &[]);
     call(&web, &token, "memory_write", json!({ "path": "plan", "content": "x" }));
-    let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
+    let run =
+        |args: &[&str]| home.transcript(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
     assert_snapshot!(run(&["tenant", "remove", "acme"]), @r#"
     -- stderr
     error: tenant "acme" has memories
@@ -185,9 +186,10 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     let Some(team) = TeamDatabase::new() else { return };
     let home = Home::new();
     let people = ["ada", "ben"].map(|person| (person, team.token(person, MemberRole::Writer)));
-    let run = |args: &[&str]| home.tell(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
+    let run =
+        |args: &[&str]| home.transcript(args, home.bare(&[&["admin"], args].concat()).env("DATABASE_URL", &team.url).output().unwrap());
     assert_snapshot!(run(&["reindex", "--tenant", "acme"]), @"indexed 0 memories in 0 namespaces of tenant acme");
-    // An index of files on the same machine, which is none of a namespace.
+    // An index of files on the same machine, which does not belong to a namespace.
     home.put("own.md", "about harbours\n");
     home.ok(&["index"]);
     let own = indexes(&home);
@@ -196,7 +198,7 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     let web = team.replica(&home, &[]);
     let search = |token: &str| call(&web, token, "memory_search", json!({ "query": "lighthouse" }));
     for (person, token) in &people {
-        // So many that a search writes an index.
+        // Enough memories that a search writes an index.
         let path = |n: usize| MemoryPath::parse(&format!("notes/m{n}.md")).unwrap();
         let text = |n: usize| format!("{}\n", if n == 7 { format!("The lighthouse of {person}.") } else { format!("Shelf {n}.") });
         let edit = |n: usize| FileEdit { path: path(n), bytes: Some(text(n).into()), role: Role::Memory };
@@ -219,7 +221,7 @@ fn indexes_are_built_again_and_removed_with_their_namespaces() {
     for (person, token) in &people {
         assert!(search(token).contains(&format!("The lighthouse of {person}.")), "a running replica goes on with them");
     }
-    // From nothing, as after the loss of a disk.
+    // Without any index, as after the loss of a disk.
     std::fs::remove_dir_all(home.path(".cache/memdir/index")).unwrap();
     assert_snapshot!(run(&["reindex", "--namespace", "people/ada", "--tenant", "acme"]), @"indexed 100 memories in 1 namespace of tenant acme");
     assert_eq!(indexes(&home).len(), 1);
@@ -253,7 +255,7 @@ fn the_hint_of_an_unusable_database_depends_on_its_cause() {
     let home = Home::new();
     let hint = |url: &str| {
         let args = ["admin", "tenant", "list"];
-        let printed = home.tell(&args, home.bare(&args).env("DATABASE_URL", url).output().unwrap());
+        let printed = home.transcript(&args, home.bare(&args).env("DATABASE_URL", url).output().unwrap());
         printed.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap_or(&printed).to_owned()
     };
     let unreachable = "check DATABASE_URL or --database, and make sure that PostgreSQL is running";

@@ -138,7 +138,7 @@ fn the_log_prompt_names_a_tool_that_is_served() {
     assert!(home.ok(&["prompt", "--tools"]).contains("Call `memory_log`"));
     let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
     assert!(talk.tools().contains(&"memory_log".to_owned()));
-    let printed = talk.said("memory_log", serde_json::json!({ "entry": "Ada prefers tabs" }));
+    let printed = talk.call_text("memory_log", serde_json::json!({ "entry": "Ada prefers tabs" }));
     let file = format!("{}.md", printed.strip_prefix("Logged in ").unwrap().split(' ').next().unwrap());
     assert_eq!(&home.text(&file)[8..], "Ada prefers tabs\n");
     assert_eq!(home.text("MEMORY.md"), "(entity not found)", "a log is not in the entrypoint");
@@ -204,7 +204,7 @@ fn a_secret_is_rejected_with_its_rule_and_the_user_can_allow_it() {
     assert_eq!((&hit["masked"], hit["text"].as_str().unwrap().contains("ghp_")), (&true.into(), false), "{hit}");
     assert!(home.ok(&["get", "c", "--lines", hit["lines"].as_str().unwrap()]).contains(&token), "a file is shown as it is");
     let mut talk = crate::talk::Talk::begin(&home, &[], "2025-06-18");
-    let text = talk.said("memory_search", serde_json::json!({ "query": "deploy key of staging" }));
+    let text = talk.call_text("memory_search", serde_json::json!({ "query": "deploy key of staging" }));
     assert!(text.contains("[secret: github-token]") && !text.contains("ghp_"), "{text}");
     home.configure("secrets = { allow = [\"^ghp_a1\"] }\n");
     assert_snapshot!(home.run(&["write", "b", &token]), @"created b (45 bytes, version 92773a28b43a, change [ID])");

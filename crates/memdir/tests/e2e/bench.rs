@@ -83,10 +83,10 @@ fn plans_are_measured_against_the_index() {
     let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(output.status.success(), "{printed:#}");
     let sizes = printed["sizes"].as_array().unwrap();
-    let of = |key: &str| sizes.iter().map(|size| size[key].as_u64().unwrap()).collect::<Vec<_>>();
-    assert_eq!(of("files"), [20, 200]);
+    let column = |key: &str| sizes.iter().map(|size| size[key].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(column("files"), [20, 200]);
     // A merge for each copy, a date for each tenth memory, and two empty ones.
-    assert_eq!(of("operations"), [5, 42], "{printed:#}");
+    assert_eq!(column("operations"), [5, 42], "{printed:#}");
     assert!(sizes.iter().all(|size| size["ratio"].as_f64().unwrap() > 0.0 && size["progress_reports"].as_u64() > size["files"].as_u64()));
 }
 

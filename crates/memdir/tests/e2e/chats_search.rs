@@ -45,7 +45,7 @@ fn places(home: &Home, args: &[&str]) -> String {
 }
 
 /// The paths that the tool finds.
-fn found(talk: &mut Talk, arguments: serde_json::Value) -> Vec<String> {
+fn hit_names(talk: &mut Talk, arguments: serde_json::Value) -> Vec<String> {
     let answer = talk.call("memory_search", arguments);
     let results = answer["structuredContent"]["results"].as_array().unwrap();
     results.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect()
@@ -87,7 +87,7 @@ fn a_search_covers_the_chats_of_its_project() {
     let mut talk = Talk::over(home.bare(&["mcp"]));
     talk.hello(REVISION);
     let mut paths = |source: &str| {
-        let mut paths = found(&mut talk, json!({ "query": "walrus counter", "source": source, "maxResults": 20 }));
+        let mut paths = hit_names(&mut talk, json!({ "query": "walrus counter", "source": source, "maxResults": 20 }));
         paths.sort();
         paths.dedup();
         paths.join(" ").replace("chats/claude-code/", "")
@@ -128,7 +128,7 @@ fn the_running_conversation_and_calls_of_the_memory_are_never_hits() {
     let mut talk = Talk::over(home.bare(&["mcp"]));
     talk.hello(REVISION);
     let ask = json!({ "query": "which port has the walrus staging server", "minScore": 0 });
-    let mut paths = found(&mut talk, ask.clone());
+    let mut paths = hit_names(&mut talk, ask.clone());
     paths.dedup();
     assert_eq!(paths, ["chats/claude-code/past.md"]);
     // The answer ends the turn, and the conversation is found like any other: without the call.
@@ -139,7 +139,7 @@ fn the_running_conversation_and_calls_of_the_memory_are_never_hits() {
             + &calls("mcp__memdir__memory_search")
             + &line("assistant", json!([{ "type": "text", "text": "It is 8443, said the walrus." }]))),
     );
-    let mut paths = found(&mut talk, ask);
+    let mut paths = hit_names(&mut talk, ask);
     paths.sort();
     paths.dedup();
     assert_eq!(paths, ["chats/claude-code/past.md", "chats/claude-code/run.md"]);
@@ -150,7 +150,7 @@ fn the_running_conversation_and_calls_of_the_memory_are_never_hits() {
 }
 
 #[test]
-fn a_memory_that_answers_stands_above_chats_that_ask_and_scores_are_in_order() {
+fn a_memory_with_the_answer_ranks_above_chats_with_the_question_and_scores_are_in_order() {
     let home = on();
     home.run_bare(&["write", "ops/staging", "Walrus staging: 8443, behind the proxy of the office in Oslo.", "--description", "Ports"]);
     for (n, question) in
@@ -200,8 +200,8 @@ fn a_hit_in_a_chat_has_one_line_about_its_place() {
     assert!(got.contains("It hashes the password twice."), "get accepts the place that search prints: {got}");
     let mut talk = Talk::over(home.bare(&["mcp"]));
     talk.hello(REVISION);
-    let said = talk.said("memory_search", json!({ "query": "hashes the password twice", "source": "chat", "maxResults": 1 }));
-    assert_snapshot!(without_age(&home.plain(&said)), @r#"
+    let answer = talk.call_text("memory_search", json!({ "query": "hashes the password twice", "source": "chat", "maxResults": 1 }));
+    assert_snapshot!(without_age(&home.with_placeholders(&answer)), @r#"
     [chats/claude-code/1af7.md lines 19-21 ([AGE], score 0.51)]
     ## Assistant ([TIME]          :01Z)
 
@@ -226,7 +226,7 @@ fn a_hit_by_meaning_alone_is_explained() {
 }
 
 #[test]
-fn gemini_and_copilot_conversations_are_taken_in() {
+fn gemini_and_copilot_conversations_are_archived() {
     let home = on();
     let dir = home.path("work").display().to_string();
     let gemini = [

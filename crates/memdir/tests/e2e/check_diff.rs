@@ -100,7 +100,7 @@ fn doubtful_memories_and_rules_are_reported() {
     let value: serde_json::Value = serde_json::from_str(strict.trim_end_matches("-- exit 1\n")).unwrap();
     assert_eq!(value["doubtful"][1]["reasons"][0]["why"], "source");
     assert_eq!(value["rules"][0]["files"][0], "migrations/1.sql");
-    // Nothing is doubtful: exit 0 also with --strict.
+    // Nothing is doubtful: exit 0 even with --strict.
     assert_snapshot!(run_in(&home, "shop", &["check", "--diff", "HEAD..HEAD", "--strict"]), @"0 changed files: 0 memories may be outdated, 0 rules apply");
 }
 
@@ -189,7 +189,7 @@ fn verify_follows_anchored_lines_through_commits() {
     source  src/db.rs@ae59ba4541:6: unchanged, now at line 7
     verified close
     ");
-    // A person who has looked at the changed lines says so: the memory rests on what they are now.
+    // A person who has checked the changed lines confirms it: then the memory is anchored to the current lines.
     assert_snapshot!(run_in(&home, "shop", &["verify", "pool", "--force"]), @"
     changed  src/db.rs@ae59ba4541:2-4: changed 2 times since this version
     verified pool

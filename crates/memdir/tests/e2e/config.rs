@@ -643,7 +643,7 @@ fn a_home_must_be_separate_and_reading_does_not_create_it() {
     let home = Home::new();
     let printed = |value: &std::path::Path, args: &[&str]| {
         let output = home.bare(args).env("MEMDIR_HOME", value).output().unwrap();
-        home.tell(args, output)
+        home.transcript(args, output)
     };
     assert_snapshot!(printed(&home.path(""), &["list"]), @"
     -- stderr
@@ -685,7 +685,7 @@ fn every_setting_is_shown_with_its_value_and_origin() {
         .env("MEMDIR_EXTRA_GUIDELINES", "Be brief.")
         .env("MEMDIR_PROJECT", "shop")
         .env("MEMDIR_AGENT", "scout");
-    let printed = home.tell(&args, command.output().unwrap());
+    let printed = home.transcript(&args, command.output().unwrap());
     let printed = regex::Regex::new(" {2,}").unwrap().replace_all(&printed, "  ").into_owned();
     assert_snapshot!(printed, @r#"
     setting  value  from
@@ -923,7 +923,7 @@ fn an_invalid_key_or_value_changes_nothing() {
 fn the_file_is_edited_in_the_editor_and_an_invalid_text_is_kept() {
     let home = Home::new();
     let edit = |editor: &str, args: &[&str]| {
-        home.tell(args, home.command(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap())
+        home.transcript(args, home.command(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap())
     };
     let text = || fs::read_to_string(home.path("home/config.toml")).unwrap();
     // An invalid file can be edited.

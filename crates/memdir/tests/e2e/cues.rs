@@ -82,7 +82,7 @@ fn export_import_and_dialects_keep_cues_byte_for_byte() {
 
     let mut talk = Talk::begin(&home, &["--dialect", "serena"], "2025-06-18");
     let edit = json!({ "memory_name": "notes/deploy", "needle": "Tuesdays", "repl": "Mondays", "mode": "literal" });
-    talk.said("edit_memory", edit);
+    talk.call_text("edit_memory", edit);
     talk.end();
     assert_eq!(home.text("notes/deploy.md"), text.replace("Tuesdays", "Mondays"));
 }
@@ -161,7 +161,7 @@ fn a_prompt_lists_memories_without_cues_in_pieces() {
         "{text}"
     );
     assert!(text.len() < 8_000 && text.contains("memdir cues --from FILE") && text.contains("memory_write"), "{text}");
-    talk.said("memory_write", json!({ "path": "notes/n000", "cues": ["zero"] }));
+    talk.call_text("memory_write", json!({ "path": "notes/n000", "cues": ["zero"] }));
     let prompt = talk.ask("prompts/get", json!({ "name": "add-cues", "arguments": { "topic": "notes" } })).to_string();
     assert!(!prompt.contains("notes/n000") && prompt.contains("notes/n001"), "{prompt}");
     talk.end();
@@ -175,10 +175,10 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
     let mut talk = Talk::begin(&home, &[], "2025-06-18");
     let found = talk.call("memory_search", json!({ "query": "zebra crossing wobble" }));
     assert_eq!(found["structuredContent"]["results"], json!([]), "{found}");
-    talk.said("memory_read", json!({}));
-    talk.said("memory_read", json!({ "paths": ["notes/deploy"] }));
+    talk.call_text("memory_read", json!({}));
+    talk.call_text("memory_read", json!({ "paths": ["notes/deploy"] }));
     talk.call("memory_search", json!({ "query": "quokka haircut" }));
-    talk.said("memory_get", json!({ "path": "notes/tea.md" }));
+    talk.call_text("memory_get", json!({ "path": "notes/tea.md" }));
     let prompt = talk.ask("prompts/get", json!({ "name": "add-cues", "arguments": {} })).to_string();
     assert!(prompt.contains("zebra crossing wobble"), "{prompt}");
     assert_eq!(home.text("notes/deploy.md"), "---\ncues: [\"kubectl\"]\n---\n\nProduction changes on Tuesdays.\n");
@@ -207,7 +207,7 @@ fn a_search_that_found_nothing_proposes_a_cue_for_the_memory_that_is_read_next()
     assert_eq!(found["structuredContent"]["results"][0]["path"], "notes/deploy.md", "{found}");
     let mut other = Talk::begin(&home, &[], "2025-06-18");
     talk.call("memory_search", json!({ "query": "numbat parade" }));
-    other.said("memory_read", json!({ "paths": ["notes/tea"] }));
+    other.call_text("memory_read", json!({ "paths": ["notes/tea"] }));
     assert_eq!(home.json(&["cues", "--proposed"]), json!({ "proposals": [] }), "another connection");
     talk.end();
     other.end();

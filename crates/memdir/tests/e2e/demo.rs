@@ -9,7 +9,7 @@ fn the_tour_is_real_and_leaves_nothing() {
     std::fs::create_dir_all(home.path("tmp")).unwrap();
     let mut command = home.bare(&["demo"]);
     let output = command.env("TMPDIR", home.path("tmp")).env_remove("MEMDIR_HOME").output().unwrap();
-    assert_snapshot!(home.tell(&["demo"], output), @r#"
+    assert_snapshot!(home.transcript(&["demo"], output), @r#"
     # A memory is a Markdown file. Writing it also adds a line to MEMORY.md, the entrypoint.
     $ memdir write notes/deploy 'Deploy on Tuesdays, never on Fridays.' --type project --description 'When we deploy'
     created notes/deploy (89 bytes, version c0375045a9c7, change [ID])

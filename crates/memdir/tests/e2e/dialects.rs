@@ -155,7 +155,7 @@ fn shown(home: &Home, result: &Value) -> String {
     ];
     let text = rules.iter().fold(text.to_owned(), |text, (rule, with)| Regex::new(rule).unwrap().replace_all(&text, *with).into_owned());
     let failed = if result["isError"] == true { "failed: " } else { "" };
-    format!("{failed}{}", home.plain(&text))
+    format!("{failed}{}", home.with_placeholders(&text))
 }
 
 /// Everything that the calls answer, and the files that are there afterwards.
@@ -237,13 +237,13 @@ fn a_name_in_no_mount_is_refused_and_a_new_one_is_empty_and_writable() {
     -- exit 2
     "#);
     let mut koding = Talk::begin(&home, &["--dialect", "koding", "--only", "fresh"], "2025-06-18");
-    assert!(koding.said("MemoryRead", json!({})).ends_with("Files in the memory directory:\n"));
-    assert_eq!(koding.said("MemoryWrite", json!({ "file_path": "fresh/a.md", "content": "x" })), "Saved");
-    assert_eq!(koding.said("MemoryRead", json!({ "file_path": "fresh/a.md" })), "x");
+    assert!(koding.call_text("MemoryRead", json!({})).ends_with("Files in the memory directory:\n"));
+    assert_eq!(koding.call_text("MemoryWrite", json!({ "file_path": "fresh/a.md", "content": "x" })), "Saved");
+    assert_eq!(koding.call_text("MemoryRead", json!({ "file_path": "fresh/a.md" })), "x");
     let mut serena = Talk::begin(&home, &["--dialect", "serena", "--only", "global/style"], "2025-06-18");
-    assert_eq!(serena.said("list_memories", json!({})), "{}");
-    assert_eq!(serena.said("write_memory", json!({ "memory_name": "global/style", "content": "x" })), "Memory global/style written.");
-    assert_eq!(serena.said("list_memories", json!({})), r#"{"memories": ["global/style"]}"#);
+    assert_eq!(serena.call_text("list_memories", json!({})), "{}");
+    assert_eq!(serena.call_text("write_memory", json!({ "memory_name": "global/style", "content": "x" })), "Memory global/style written.");
+    assert_eq!(serena.call_text("list_memories", json!({})), r#"{"memories": ["global/style"]}"#);
     assert_eq!(files_below(&home.path(".serena/memories/global")), ["style.md"]);
 }
 
@@ -280,16 +280,16 @@ fn the_settings_of_a_mount_reach_every_dialect_on_its_directory() {
         let command = if with_dir { home.command(&["mcp", "--dialect", "koding"]) } else { home.bare(&["mcp", "--dialect", "koding"]) };
         let mut talk = Talk::over(command);
         talk.hello("2025-06-18");
-        let all = talk.said("MemoryRead", json!({}));
+        let all = talk.call_text("MemoryRead", json!({}));
         let root = koding.display();
         assert!(all.ends_with(&format!("Files in the memory directory:\n- {root}/fixed.md\n- {root}/link/s.md")), "{all}");
-        assert_eq!(talk.said("MemoryRead", json!({ "file_path": "link/s.md" })), "shared");
+        assert_eq!(talk.call_text("MemoryRead", json!({ "file_path": "link/s.md" })), "shared");
         let refused = talk.call("MemoryRead", json!({ "file_path": "private/p.md" }));
         assert_eq!(refused["content"][0]["text"], "Memory file does not exist");
         let refused = talk.call("MemoryWrite", json!({ "file_path": "fixed.md", "content": "x" }));
         assert_eq!(refused["isError"], true);
         assert_eq!(fs::read_to_string(koding.join("fixed.md")).unwrap(), "fixed");
-        assert_eq!(talk.said("MemoryWrite", json!({ "file_path": "link/new.md", "content": "x" })), "Saved");
+        assert_eq!(talk.call_text("MemoryWrite", json!({ "file_path": "link/new.md", "content": "x" })), "Saved");
         assert_eq!(fs::read_to_string(home.path("shared/new.md")).unwrap(), "x");
         assert!(!files_below(&home.path("elsewhere/journal")).is_empty(), "the journal is where the mount has it");
         assert!(!home.path("home/journal").exists());
@@ -311,7 +311,7 @@ fn links_inside_the_directory_are_followed_in_every_dialect() {
         home.put(file, "The heron ferry.");
         symlink("a.md", home.memory(file).with_file_name("link.md")).unwrap();
         let mut talk = Talk::begin(&home, &["--dialect", dialect], "2025-06-18");
-        assert!(talk.said(tool, arguments).contains("The heron ferry."), "{dialect}");
+        assert!(talk.call_text(tool, arguments).contains("The heron ferry."), "{dialect}");
     }
 }
 
@@ -330,7 +330,7 @@ fn linked_directories_are_listed_by_serena_after_one_setting_that_the_note_names
         talk.hello("2025-06-18");
         talk
     };
-    let list = begin().said("list_memories", json!({}));
+    let list = begin().call_text("list_memories", json!({}));
     let note = format!(
         "is a symbolic link that points outside the directory; to allow it, add `link_roots = [{:?}]` to the `[[mounts]]` entry with `path = {:?}` in memdir's config.toml",
         home.path("shared/team"),
@@ -344,9 +344,9 @@ fn linked_directories_are_listed_by_serena_after_one_setting_that_the_note_names
     );
     home.configure(&format!("[[mounts]]\nname = \"serena\"\npath = {memories:?}\nlink_roots = [{:?}]\n", home.path("shared/team")));
     let mut talk = begin();
-    assert_eq!(talk.said("list_memories", json!({})), r#"{"memories": ["own", "team/style"]}"#);
-    assert_eq!(talk.said("read_memory", json!({ "memory_name": "team/style" })), "short");
-    assert_eq!(talk.said("write_memory", json!({ "memory_name": "team/new", "content": "x" })), "Memory team/new written.");
+    assert_eq!(talk.call_text("list_memories", json!({})), r#"{"memories": ["own", "team/style"]}"#);
+    assert_eq!(talk.call_text("read_memory", json!({ "memory_name": "team/style" })), "short");
+    assert_eq!(talk.call_text("write_memory", json!({ "memory_name": "team/new", "content": "x" })), "Memory team/new written.");
     assert_eq!(fs::read_to_string(home.path("shared/team/new.md")).unwrap(), "x");
 }
 
@@ -359,7 +359,7 @@ fn serena_uses_the_folder_of_the_project_above() {
         command.current_dir(home.path(at));
         let mut talk = Talk::over(command);
         talk.hello("2025-06-18");
-        talk.said("list_memories", json!({}))
+        talk.call_text("list_memories", json!({}))
     };
     let put = |name: &str| {
         fs::create_dir_all(home.path(name).parent().unwrap()).unwrap();

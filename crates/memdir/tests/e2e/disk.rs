@@ -23,7 +23,7 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
     command.current_dir(home.path("shop"));
     let mut talk = Talk::over(command);
     talk.hello("2025-06-18");
-    assert_eq!(talk.said("memory_read", json!({ "path": "team/rule" })), "[team/rule.md (today)]\nTabs.");
+    assert_eq!(talk.call_text("memory_read", json!({ "path": "team/rule" })), "[team/rule.md (today)]\nTabs.");
     fs::remove_dir_all(home.path("shop/.memdir")).unwrap();
     symlink(home.path("private"), home.path("shop/.memdir")).unwrap();
     let mut calls = String::new();
@@ -37,7 +37,7 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
         let result = talk.call(tool, arguments);
         calls.push_str(&format!("{tool}: {}\n", result["content"][0]["text"].as_str().unwrap()));
     }
-    assert_snapshot!(home.plain(&calls), @r#"
+    assert_snapshot!(home.with_placeholders(&calls), @r#"
     memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user.
     memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user.
     memory_search: No relevant memories found (0 files searched).
@@ -48,7 +48,7 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
     fs::remove_file(home.path("shop/.memdir")).unwrap();
     fs::create_dir(home.path("shop/.memdir")).unwrap();
     fs::write(home.path("shop/.memdir/rule.md"), "Spaces.\n").unwrap();
-    assert_eq!(talk.said("memory_read", json!({ "path": "team/rule" })), "[team/rule.md (today)]\nSpaces.");
+    assert_eq!(talk.call_text("memory_read", json!({ "path": "team/rule" })), "[team/rule.md (today)]\nSpaces.");
 }
 
 #[test]
@@ -61,13 +61,13 @@ fn a_running_server_does_not_follow_an_agents_folder_out_of_the_repository() {
     command.current_dir(home.path("shop"));
     let mut talk = Talk::over(command);
     talk.hello("2025-06-18");
-    talk.said("memory_write", json!({ "path": "agent/reviewer/style", "text": "Short." }));
+    talk.call_text("memory_write", json!({ "path": "agent/reviewer/style", "text": "Short." }));
     fs::remove_dir_all(home.path("shop/.memdir-agents")).unwrap();
     symlink(home.path("private"), home.path("shop/.memdir-agents")).unwrap();
     let result = talk.call("memory_read", json!({ "path": "agent/reviewer/diary" }));
-    assert_snapshot!(home.plain(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user."#);
+    assert_snapshot!(home.with_placeholders(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user."#);
     let result = talk.call("memory_delete", json!({ "path": "agent/reviewer/diary" }));
-    assert_snapshot!(home.plain(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user."#);
+    assert_snapshot!(home.with_placeholders(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user."#);
     assert_eq!(files_below(&home.path("private")), ["reviewer/diary.md"]);
 }
 
@@ -81,7 +81,7 @@ fn a_hook_waits_one_second_for_the_lock_of_another_process_and_names_it() {
     held.lock().unwrap();
     let input = r#"{"session_id": "5e55", "hook_event_name": "PreCompact"}"#;
     let args = ["hook", "claude-code", "before-compaction", "--explain"];
-    let printed = home.tell(&args, feed(&mut home.command(&args), input.as_bytes()));
+    let printed = home.transcript(&args, feed(&mut home.command(&args), input.as_bytes()));
     let name = fs::read_to_string("/proc/self/comm").unwrap();
     let holder = format!("process {} ({})", std::process::id(), name.trim_end());
     assert_snapshot!(printed.replace(&holder, "process [PID] ([NAME])"), @r#"

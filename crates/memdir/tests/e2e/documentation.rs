@@ -1,4 +1,4 @@
-//! The documentation is true: every link resolves, every page is in the table of contents, and every console example in
+//! Checks the documentation: every link resolves, every page is in the table of contents, and every console example in
 //! README.md, docs/getting-started.md and docs/guides prints what it shows.
 //! `UPDATE_DOCS=1 cargo test -p memdir documentation` writes the outputs of the examples into the pages, and draws the picture.
 //!

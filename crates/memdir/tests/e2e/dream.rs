@@ -29,14 +29,14 @@ fn plan_file(home: &Home) -> String {
 }
 
 /// A transcript without the names of plans.
-fn told(home: &Home, args: &[&str]) -> String {
+fn printed(home: &Home, args: &[&str]) -> String {
     regex::Regex::new(r"\[HOME\]/home/dreams/\S+\.md").unwrap().replace_all(&home.run(args), "[PLAN]").into_owned()
 }
 
 #[test]
 fn a_plan_is_made_edited_applied_and_undone() {
     let home = filled();
-    assert_snapshot!(told(&home, &["dream"]), @"
+    assert_snapshot!(printed(&home, &["dream"]), @"
       1. merge notes/rota-copy into notes/rota (exact-duplicate, 99 % confidence)
       2. archive notes/empty (empty, 95 % confidence)
     2 operations: [PLAN]
@@ -48,13 +48,13 @@ fn a_plan_is_made_edited_applied_and_undone() {
     // The person leaves the merge out.
     let merge = plan.split("\n## ").find(|part| part.contains(". merge ")).unwrap();
     fs::write(plan_file(&home), plan.replace(&format!("\n## {merge}"), "")).unwrap();
-    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
+    assert_snapshot!(printed(&home, &["dream", "--apply", "latest"]), @"
     archive notes/empty
     1 operation applied (undo: memdir undo [ID])
     ");
     assert!(home.files().contains(&"archive/notes/empty.md".to_owned()));
     assert!(home.files().contains(&"notes/rota-copy.md".to_owned()), "left out by the person");
-    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
+    assert_snapshot!(printed(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
     error: no plan is waiting to be applied
     hint: make a plan with: memdir dream
@@ -99,7 +99,7 @@ fn copies_of_short_texts_are_found() {
     home.put("f.md", "缩进用制表符。\n");
     home.put("empty-1.md", "");
     home.put("empty-2.md", "");
-    assert_snapshot!(told(&home, &["dream"]), @"
+    assert_snapshot!(printed(&home, &["dream"]), @"
       1. merge notes/b into a (exact-duplicate, 99 % confidence)
       2. archive empty-1 (empty, 95 % confidence)
       3. archive empty-2 (empty, 95 % confidence)
@@ -120,7 +120,7 @@ fn a_short_copy_among_many_memories_is_found() {
     }
     home.put("a.md", "Deploys go out on Tuesdays.\n");
     home.put("b.md", "Deploys go out on Tuesdays.\n");
-    assert_snapshot!(told(&home, &["dream"]), @"
+    assert_snapshot!(printed(&home, &["dream"]), @"
       1. merge b into a (exact-duplicate, 99 % confidence)
     1 operation: [PLAN]
     -- stderr
@@ -136,7 +136,7 @@ fn a_limit_is_raised_on_purpose_and_an_undone_plan_waits_again() {
         home.put(&format!("n{n}.md"), format!("# Idea {n}\n"));
     }
     home.ok(&["dream"]);
-    assert_snapshot!(told(&home, &["dream", "--apply", "latest"]), @"
+    assert_snapshot!(printed(&home, &["dream", "--apply", "latest"]), @"
     -- stderr
     error: plan changes 12 of 12 memories (100% of the memories), over the limit of 25%; remove operations, or raise the limit (on the command line: --limit 100)
     hint: to skip an operation, delete its section in the plan; then apply the plan again
@@ -150,7 +150,7 @@ fn a_limit_is_raised_on_purpose_and_an_undone_plan_waits_again() {
     assert_eq!(home.json(&["dream", "--status"])["applied"], json!([]));
 }
 
-/// Of several processes that apply one plan, one does; the others say so.
+/// Of several processes that apply one plan, one succeeds; the others report it.
 #[test]
 fn one_plan_is_applied_once() {
     let home = filled();
@@ -198,10 +198,10 @@ fn lines_that_are_never_used_leave_a_full_entrypoint() {
     let read: Vec<&str> = names.iter().take(100).map(String::as_str).collect();
     let mut talk = Talk::begin(&home, &[], HANDSHAKES[0]);
     for names in read.chunks(10) {
-        talk.said("memory_read", json!({ "paths": names }));
+        talk.call_text("memory_read", json!({ "paths": names }));
     }
     talk.end();
-    let shown = told(&home, &["dream"]);
+    let shown = printed(&home, &["dream"]);
     assert!(shown.contains("create topic0/overview (entrypoint, 60 % confidence)"), "{shown}");
     home.ok(&["dream", "--apply", "latest"]);
     let after = home.text("MEMORY.md");
@@ -269,7 +269,7 @@ fn a_clean_memory_needs_no_plan() {
 }
 
 #[test]
-fn logs_are_distilled_and_the_status_tells_how_far() {
+fn logs_are_distilled_and_the_status_shows_the_progress() {
     let home = Home::new();
     home.put("logs/2026/01/2026-01-15.md", "- 09:00 started work\n- 10:00 decided: releases of the shop leave on Tuesdays\n");
     assert!(home.ok(&["log", "--status"]).starts_with("last distilled: never\nlogs distilled through: none\n"));

@@ -106,7 +106,7 @@ fn editor(home: &Home, script: &str) -> String {
 
 /// Runs it with an editor and returns its transcript.
 fn edited(home: &Home, editor: &str, args: &[&str]) -> String {
-    home.tell(args, home.command(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap())
+    home.transcript(args, home.command(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap())
 }
 
 /// The texts that could not be saved.
@@ -158,7 +158,7 @@ fn the_editor_has_arguments_and_visual_comes_first() {
     let args = ["edit", "a b"];
     let mut command = home.command(&args);
     command.env("VISUAL", format!("{script} --wait 'two words'")).env("EDITOR", "false").env("PATH", "/usr/bin:/bin");
-    assert_snapshot!(home.tell(&args, command.output().unwrap()), @"edited a b (8 bytes, version 04d2649eb725, change [ID])");
+    assert_snapshot!(home.transcript(&args, command.output().unwrap()), @"edited a b (8 bytes, version 04d2649eb725, change [ID])");
     assert_eq!(home.text("a b.md"), "one\ntwo\n");
 }
 

@@ -13,7 +13,7 @@ fn a_file_size_limit_is_an_error_and_changes_nothing() {
     let mut shell = std::process::Command::new("bash");
     shell.args(["-c", &script]).env("MEMDIR_DIR", home.path("memory")).env("MEMDIR_HOME", home.path("home"));
     let output = shell.output().unwrap();
-    let printed = home.tell(&["ulimit"], output);
+    let printed = home.transcript(&["ulimit"], output);
     assert!(printed.contains("File too large") && printed.contains("-- exit 3"), "{printed}");
     assert_eq!((home.files(), home.text("a.md"), home.text("MEMORY.md")), before);
     home.ok(&["write", "b", "and on it goes"]);
@@ -90,7 +90,7 @@ fn output_that_cannot_be_printed_is_an_error_but_the_change_is_made() {
     let home = Home::new();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = home.command(&["write", "a", "x"]).stdout(full).output().unwrap();
-    assert_snapshot!(home.tell(&["write"], output), @"
+    assert_snapshot!(home.transcript(&["write"], output), @"
     -- stderr
     error: cannot write to standard output: No space left on device (os error 28)
     -- exit 3

@@ -155,7 +155,7 @@ fn no_byte_is_left_under_the_home_the_memories_and_the_cache() {
     fs::remove_file(home.path("home/chats/state.json")).ok();
     run_in(&home, "shop", &["chats", "sync"]);
     assert_eq!(files_with(&home.path("home"), &phrase), [""; 0]);
-    // Search works again, undo says why it cannot, and forgetting again finds nothing.
+    // Search works again, undo reports why it cannot, and forgetting again finds nothing.
     assert!(run_in(&home, "shop", &["search", "tea at four"]).starts_with("notes/"));
     assert!(run_in(&home, "shop", &["undo"]).contains("was forgotten"), "{}", run_in(&home, "shop", &["undo"]));
     assert_snapshot!(run_in(&home, "shop", &["forget", "--yes", WORDS]), @"
@@ -310,7 +310,7 @@ fn forget_json(home: &Home, dir: &str, args: &[&str], words: &str) -> (Option<i3
 }
 
 /// Hidden files in memdir's home are redacted. The names of directories that follow from a project are named, and the receipt does not
-/// have the words, also not as the name of the actor.
+/// have the words, not even in the name of the actor.
 #[test]
 fn hidden_files_are_redacted_and_names_of_projects_are_named() {
     let home = Home::new();
@@ -416,7 +416,7 @@ fn large_and_compressed_files_are_named_and_the_rest_is_forgotten() {
 
 /// What changes the name of a directory depends on where it is.
 #[test]
-fn a_directory_that_keeps_its_name_says_what_to_rename() {
+fn a_directory_that_keeps_its_name_is_reported() {
     let home = Home::new();
     repository(&home, "shop");
     for dir in ["home/people", "home/kept/by-hand"] {
@@ -455,7 +455,7 @@ fn a_killed_run_is_finished_by_the_next_one() {
     assert_eq!(run_in(&home, "shop", &["read", "notes/address"]), "Send parcels to (forgotten).\nTea at four.\n");
 }
 
-/// A conversation that is forgotten takes the candidates with it that quote nothing else, and their history.
+/// Forgetting a conversation removes the candidates that quote nothing else, with their history.
 #[test]
 fn candidates_of_a_forgotten_conversation_are_forgotten() {
     let home = chats::on();
@@ -504,9 +504,9 @@ fn a_renamed_project_leaves_no_name_behind() {
     assert!(run_in(&home, "client", &["history", "notes/tea"]).contains("notes/tea"));
 }
 
-/// Archives of other programs are not read, and named.
+/// Archives of other programs are not read but reported.
 #[test]
-fn what_is_packed_is_named_as_not_reached() {
+fn compressed_files_are_reported_as_not_searched() {
     let home = Home::new();
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "notes/addr", "Anna lives at maple street 12"]);
@@ -518,7 +518,7 @@ fn what_is_packed_is_named_as_not_reached() {
     assert!(named.contains("home/later/old.tar.gz, which is compressed; check the file yourself"), "{named}");
 }
 
-/// Other processes write while memdir forgets: what they were told is written is there, without the words.
+/// Other processes write while memdir forgets: every acknowledged write is kept, without the words.
 #[test]
 fn processes_that_write_meanwhile_lose_nothing_but_the_words() {
     let home = full();

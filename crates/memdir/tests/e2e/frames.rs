@@ -111,7 +111,7 @@ fn the_overview_and_prompts_of_a_server_are_neutral_and_a_read_is_not_changed() 
     let home = hostile_clone();
     let mut talk = Talk::over(in_shop(&home, &["mcp"]));
     talk.hello("2025-11-25");
-    let overview = talk.said("memory_read", json!({}));
+    let overview = talk.call_text("memory_read", json!({}));
     assert_snapshot!(overview, @r#"
     [MEMORY.md]
     - mine — Ada deploys <b>early</b> if a < b; Vec<Memory>.
@@ -122,7 +122,7 @@ fn the_overview_and_prompts_of_a_server_are_neutral_and_a_read_is_not_changed() 
     2 memories
     "#);
     assert_eq!(tags(&overview), [""; 0]);
-    assert_eq!(tags(&talk.said("memory_search", json!({ "query": "deploy the shop on Tuesdays" }))), [""; 0]);
+    assert_eq!(tags(&talk.call_text("memory_search", json!({ "query": "deploy the shop on Tuesdays" }))), [""; 0]);
     for (name, arguments) in [("recall", json!({ "topic": "deploy on Tuesdays" })), ("review-memory", json!({})), ("add-cues", json!({}))] {
         let prompt = talk.ask("prompts/get", json!({ "name": name, "arguments": arguments })).to_string();
         assert!(prompt.contains("deploy"), "{prompt}");

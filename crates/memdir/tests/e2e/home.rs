@@ -73,17 +73,17 @@ impl Home {
 
     /// Runs it and returns its transcript: output, errors and exit status.
     pub(crate) fn run(&self, args: &[&str]) -> String {
-        self.tell(args, self.command(args).output().unwrap())
+        self.transcript(args, self.command(args).output().unwrap())
     }
 
     /// Runs it with standard input and returns its transcript.
     pub(crate) fn run_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> String {
-        self.tell(args, feed(&mut self.command(args), stdin.as_ref()))
+        self.transcript(args, feed(&mut self.command(args), stdin.as_ref()))
     }
 
     /// Runs it without `--dir` and returns its transcript.
     pub(crate) fn run_bare(&self, args: &[&str]) -> String {
-        self.tell(args, self.bare(args).output().unwrap())
+        self.transcript(args, self.bare(args).output().unwrap())
     }
 
     /// Runs it and returns standard output; it must succeed.
@@ -110,7 +110,7 @@ impl Home {
     }
 
     /// A transcript with ids, times and paths replaced by placeholders.
-    pub(crate) fn tell(&self, args: &[&str], output: Output) -> String {
+    pub(crate) fn transcript(&self, args: &[&str], output: Output) -> String {
         let mut printed = String::new();
         printed.push_str(&String::from_utf8_lossy(&output.stdout));
         if !output.stderr.is_empty() {
@@ -122,11 +122,11 @@ impl Home {
             Some(code) => printed.push_str(&format!("-- exit {code}\n")),
             None => panic!("{args:?} was killed: {}", output.status),
         }
-        self.plain(&printed)
+        self.with_placeholders(&printed)
     }
 
     /// Replaces ids, times and paths by placeholders.
-    pub(crate) fn plain(&self, text: &str) -> String {
+    pub(crate) fn with_placeholders(&self, text: &str) -> String {
         let text = text.replace(self.path("").to_string_lossy().trim_end_matches('/'), "[HOME]");
         rules().iter().fold(text, |text, (rule, with)| rule.replace_all(&text, *with).into_owned())
     }

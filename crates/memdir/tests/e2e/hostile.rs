@@ -229,7 +229,7 @@ fn a_write_does_not_create_a_team_memory() {
 #[test]
 fn a_directory_that_contains_the_home_is_not_a_memory() {
     let home = Home::new();
-    let with = |dir: &str| home.tell(&[dir], home.bare(&["list", "--dir", dir]).output().unwrap());
+    let with = |dir: &str| home.transcript(&[dir], home.bare(&["list", "--dir", dir]).output().unwrap());
     assert_snapshot!(with("~"), @"
     -- stderr
     error: --dir: [HOME] is your home directory; every file in it would become a memory
@@ -246,7 +246,7 @@ fn a_directory_that_contains_the_home_is_not_a_memory() {
         assert!(with(dir).ends_with("-- exit 3\n"), "{dir}: {}", with(dir));
     }
     let by_variable = home.bare(&["list"]).env("MEMDIR_DIR", "~").output().unwrap();
-    assert_snapshot!(home.tell(&["list"], by_variable), @"
+    assert_snapshot!(home.transcript(&["list"], by_variable), @"
     -- stderr
     error: MEMDIR_DIR: [HOME] is your home directory; every file in it would become a memory
     hint: use a separate directory such as ~/notes

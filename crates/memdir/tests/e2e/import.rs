@@ -123,15 +123,15 @@ fn an_export_is_imported_as_the_same_tree() {
         from.ok(&["entrypoint", "--repair"]);
         let bundle = to.path("bundle").display().to_string();
         from.ok(&["export", "--format", format, "--out", &bundle]);
-        let told = to.run(&["import", &bundle]);
-        assert!(told.contains("imported 16 memories; 0 duplicates, 0 skipped"), "{told}");
+        let printed = to.run(&["import", &bundle]);
+        assert!(printed.contains("imported 16 memories; 0 duplicates, 0 skipped"), "{printed}");
         let memories = |home: &Home| -> Vec<(String, String)> {
             let files = home.files().into_iter().filter(|file| !file.starts_with("MEMORY"));
             files.map(|file| (file.clone(), home.text(&file))).collect()
         };
         assert_eq!(memories(&to), memories(&from), "{format}");
-        let told = to.run(&["import", &bundle]);
-        assert!(told.contains("imported 0 memories; 16 duplicates, 0 skipped"), "{told}");
+        let printed = to.run(&["import", &bundle]);
+        assert!(printed.contains("imported 0 memories; 16 duplicates, 0 skipped"), "{printed}");
         assert_eq!(memories(&to), memories(&from), "{format}");
     }
 }
@@ -161,8 +161,8 @@ fn frontmatter_is_part_of_the_text() {
     };
     assert!(import("Text.\n").contains("would import 0 memories; 1 duplicate"), "{}", import("Text.\n"));
     assert!(import("---\ndescription: One\n---\nText.\n").contains("would import 0 memories; 1 duplicate"));
-    let told = import("---\ndescription: Two\n---\nText.\n");
-    assert!(told.contains("add     a-2") && told.contains("same text as a"), "{told}");
+    let printed = import("---\ndescription: Two\n---\nText.\n");
+    assert!(printed.contains("add     a-2") && printed.contains("same text as a"), "{printed}");
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn the_agent_is_asked_once_with_the_exact_calls() {
     "#);
     assert_eq!(asked(&home, "claude-code", &stop(&home, "s"), PERSON), "", "once in a conversation");
 
-    // The very calls of the question do what it says.
+    // The calls in the question have the effect that it describes.
     let calls: Vec<(&str, Value)> = question
         .lines()
         .filter_map(|line| line.trim().split_once(": memory_move "))
@@ -230,8 +230,8 @@ fn the_agent_is_asked_once_with_the_exact_calls() {
     assert_eq!(calls.iter().map(|(verb, _)| *verb).collect::<Vec<_>>(), ["accept", "reject", "accept", "reject"]);
     let mut talk = Talk::over(home.bare(&["mcp"]));
     talk.hello("2025-06-18");
-    talk.said("memory_move", calls[0].1.clone());
-    talk.said("memory_move", calls[3].1.clone());
+    talk.call_text("memory_move", calls[0].1.clone());
+    talk.call_text("memory_move", calls[3].1.clone());
     talk.end();
     assert!(run(&home, &["inbox"]).contains("no candidates to review"));
     assert!(home.run_bare(&["recall", "may I force push to main?"]).contains("never force push to main"));
@@ -281,7 +281,7 @@ fn the_setting_that_the_question_names_turns_it_off() {
 }
 
 #[test]
-fn hooks_remind_is_read_and_says_what_replaced_it() {
+fn hooks_remind_is_read_with_a_note_about_its_replacement() {
     let home = Home::new();
     home.configure("[hooks]\nremind = true\n");
     assert_eq!(asked(&home, "claude-code", &stop(&home, "s"), PERSON), "");
@@ -357,7 +357,7 @@ fn tried(home: &Home, session: &str, line: &str) -> String {
     answer["permissionDecision"].as_str().map_or_else(|| if answer.is_null() { "" } else { "tell" }.to_owned(), str::to_owned)
 }
 
-/// A rule that asks or denies holds the first action and then only tells, until the person accepts it, however it got into memory.
+/// A rule that asks or denies holds the first action and then only shows its text, until the person accepts it, however it got into memory.
 #[test]
 fn ask_and_deny_cannot_be_planted() {
     let rule = |strength: &str| {
@@ -406,7 +406,7 @@ fn ask_and_deny_cannot_be_planted() {
                     let mut talk = Talk::over(home.bare(&["mcp"]));
                     talk.hello("2025-06-18");
                     let when = json!({ "command": "git push*", "strength": strength });
-                    talk.said("memory_write", json!({ "path": "rules/push", "content": "Never push.\n", "when": when }));
+                    talk.call_text("memory_write", json!({ "path": "rules/push", "content": "Never push.\n", "when": when }));
                     talk.end();
                 }
                 _ => {
@@ -416,7 +416,7 @@ fn ask_and_deny_cannot_be_planted() {
                     if way == "agent accepts" {
                         let mut talk = Talk::over(home.bare(&["mcp"]));
                         talk.hello("2025-06-18");
-                        talk.said("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push" }));
+                        talk.call_text("memory_move", json!({ "from": "inbox/rules/push", "to": "rules/push" }));
                         talk.end();
                     } else {
                         let output = home.bare(&["inbox", "accept", "rules/push"]).env("CLAUDECODE", "1").output().unwrap();
@@ -703,7 +703,7 @@ fn an_accepted_memory_is_edited_in_the_editor() {
     fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let args = ["inbox", "accept", "notes/deploy", "--as", "howto/release", "--edit"];
     let output = home.bare(&args).env("VISUAL", &editor).env("PATH", "/usr/bin:/bin").output().unwrap();
-    assert_snapshot!(aged(&home.tell(&args, output)), @"
+    assert_snapshot!(aged(&home.transcript(&args, output)), @"
     accepted inbox/notes/deploy as howto/release (undo: memdir undo [ID])
     -- stderr
     note: edited howto/release (undo: memdir undo [ID])
@@ -721,44 +721,44 @@ fn an_accepted_memory_is_edited_in_the_editor() {
     // An editor that changes nothing leaves the memory as it was accepted.
     let args = ["inbox", "accept", "feedback/no-force-push", "--edit"];
     let output = home.bare(&args).env("EDITOR", "true").env("PATH", "/usr/bin:/bin").output().unwrap();
-    assert_snapshot!(aged(&home.tell(&args, output)), @"accepted inbox/feedback/no-force-push as feedback/no-force-push (undo: memdir undo [ID])");
+    assert_snapshot!(aged(&home.transcript(&args, output)), @"accepted inbox/feedback/no-force-push as feedback/no-force-push (undo: memdir undo [ID])");
     assert!(home.run_bare(&["read", "feedback/no-force-push"]).contains("never force push to main"));
 }
 
 /// Which wording of a repeated sentence is the first one depends on the conversations at hand. A decision is about all of them.
 #[test]
-fn a_rejected_repeat_never_comes_back_in_other_words_or_with_an_older_conversation() {
+fn a_rejected_repeat_is_never_proposed_again_in_other_words_or_with_an_older_conversation() {
     let home = Home::new();
     home.configure("[chats]\non = true\n");
-    let said = |session: &str, text: &str, day: &str| {
+    let say_in = |session: &str, text: &str, day: &str| {
         let file = transcript(&home, session, &["Fix the login.", text]);
         let dated = fs::read_to_string(&file).unwrap().replace("2026-08-31", day);
         fs::write(&file, dated).unwrap();
         assert!(home.run_bare(&["chats", "sync"]).contains("synced"));
     };
-    said("a", "Use pnpm here, not npm.", "2026-08-20");
-    said("b", "use pnpm in here, not npm!", "2026-08-21");
+    say_in("a", "Use pnpm here, not npm.", "2026-08-20");
+    say_in("b", "use pnpm in here, not npm!", "2026-08-21");
     assert_eq!(home.run_bare(&["inbox"]).matches("you said this in several conversations").count(), 1);
     home.run_bare(&["inbox", "reject", "--all"]);
-    said("older", "Please use pnpm here, not npm, ever.", "2026-08-01");
-    said("newer", "Use pnpm here, not npm please!!", "2026-08-30");
+    say_in("older", "Please use pnpm here, not npm, ever.", "2026-08-01");
+    say_in("newer", "Use pnpm here, not npm please!!", "2026-08-30");
     assert!(home.run_bare(&["inbox"]).contains("no candidates to review"));
     home.run_bare(&["chats", "forget", "claude-code/a"]);
-    said("last", "And use pnpm here, not npm!", "2026-08-31");
+    say_in("last", "And use pnpm here, not npm!", "2026-08-31");
     assert!(home.run_bare(&["inbox"]).contains("no candidates to review"), "the first conversation is gone");
     // What the search remembers can be made again from the rest.
     fs::remove_dir_all(home.path("home/chats/.candidates")).unwrap();
-    said("end", "Use pnpm here, not npm, please.", "2026-09-01");
+    say_in("end", "Use pnpm here, not npm, please.", "2026-09-01");
     assert!(home.run_bare(&["inbox"]).contains("no candidates to review"), "found again from nothing");
 }
 
 /// The candidate is accepted before the editor starts, so a failing editor leaves a memory that can be edited or undone.
 #[test]
-fn a_failing_editor_leaves_the_accepted_memory_and_says_so() {
+fn a_failing_editor_leaves_the_accepted_memory_and_is_reported() {
     let home = with_candidates();
     let edited = |editor: &str, args: &[&str]| {
         let output = home.bare(args).env("EDITOR", editor).env("PATH", "/usr/bin:/bin").output().unwrap();
-        aged(&home.tell(args, output))
+        aged(&home.transcript(args, output))
     };
     assert_snapshot!(edited("false", &["inbox", "accept", "notes/deploy", "--edit"]), @r#"
     accepted inbox/notes/deploy as notes/deploy (undo: memdir undo [ID])
@@ -789,7 +789,7 @@ fn a_candidate_that_changes_a_rule_is_accepted_by_the_person_only() {
     plant(&home, &Planted { name: "push", kind: "violated", words: "", conversation: "claude-code/s", when: "" });
     let before = home.run_bare(&["read", "push"]);
     let args = ["inbox", "accept", "inbox/push"];
-    let by_agent = home.tell(&args, home.bare(&args).env("CLAUDECODE", "1").output().unwrap());
+    let by_agent = home.transcript(&args, home.bare(&args).env("CLAUDECODE", "1").output().unwrap());
     assert_snapshot!(by_agent, @r"
     -- stderr
     error: only a person can accept a change to a rule, but an agent is running this command (CLAUDECODE is set)

@@ -54,7 +54,7 @@ fn a_team_memory_in_a_repository() {
     assert_eq!(crate::home::files_below(&home.path("work/.memdir")), [".gitattributes", "MEMORY.md", "deploy.md"]);
     fs::create_dir_all(home.path("work/src")).unwrap();
     let below = home.bare(&["init", "--team"]).current_dir(home.path("work/src")).output().unwrap();
-    assert_snapshot!(home.tell(&["init", "--team"], below), @"
+    assert_snapshot!(home.transcript(&["init", "--team"], below), @"
     already initialized: [HOME]/work/.memdir
     next: memdir write team/NAME TEXT; share it with: git add [HOME]/work/.memdir
     ");
@@ -79,7 +79,7 @@ fn a_home_directory_that_is_a_repository_has_no_team_memory() {
     fs::create_dir_all(home.path(".git")).unwrap();
     let mut command = home.bare(&["write", "a", "x"]);
     let output = command.env_remove("MEMDIR_HOME").output().unwrap();
-    assert_snapshot!(home.tell(&[], output), @"created a (2 bytes, version 44c77418e275, change [ID])");
+    assert_snapshot!(home.transcript(&[], output), @"created a (2 bytes, version 44c77418e275, change [ID])");
 }
 
 #[test]

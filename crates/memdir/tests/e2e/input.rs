@@ -7,9 +7,9 @@ use insta::assert_snapshot;
 fn a_hyphen_is_standard_input_and_not_the_text() {
     let home = Home::new();
     let run = |args: &[&str], stdin: &str| {
-        let told = home.run_with(args, stdin);
-        assert!(!told.contains("-- exit"), "{args:?}: {told}");
-        told
+        let printed = home.run_with(args, stdin);
+        assert!(!printed.contains("-- exit"), "{args:?}: {printed}");
+        printed
     };
     run(&["write", "notes/x", "-"], "From a pipe.\nTwo lines.\n");
     assert_eq!(home.text("notes/x.md"), "From a pipe.\nTwo lines.\n");
@@ -47,8 +47,8 @@ fn standard_input_is_read_once() {
         &["log", "-", "-"],
         &["search", "-", "-"],
     ] {
-        let told = home.run_with(args, "x\n");
-        assert!(told.contains("standard input can be read only once") && told.ends_with("-- exit 2\n"), "{args:?}: {told}");
+        let printed = home.run_with(args, "x\n");
+        assert!(printed.contains("standard input can be read only once") && printed.ends_with("-- exit 2\n"), "{args:?}: {printed}");
     }
     assert_eq!(home.files(), ["MEMORY.md", "a.md"]);
     assert_eq!(home.text("a.md"), "x\n");
@@ -77,7 +77,7 @@ fn an_empty_standard_input_is_not_a_text() {
 }
 
 #[test]
-fn a_terminal_says_what_to_type() {
+fn a_terminal_gets_a_note_about_the_end_of_the_input() {
     let home = Home::new();
     let (seen, code) = answered(home.command(&["write", "a", "-"]).env("TERM", "xterm").env("NO_COLOR", "1"), "Typed.\n\u{4}");
     assert_eq!(code, 0, "{seen}");

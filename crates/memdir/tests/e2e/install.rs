@@ -175,7 +175,8 @@ fn the_doctor_reports_problems_and_fixes_them() {
     let shown = home.bare(&["doctor"]).output().unwrap();
     let text = String::from_utf8(shown.stdout).unwrap();
     assert_eq!(shown.status.code(), Some(1), "{text}");
-    let bad: Vec<String> = text.lines().filter(|line| line.trim_start().starts_with("bad")).map(|line| home.plain(line)).collect();
+    let bad: Vec<String> =
+        text.lines().filter(|line| line.trim_start().starts_with("bad")).map(|line| home.with_placeholders(line)).collect();
     insta::assert_snapshot!(bad.join("\n"), @"
     bad [HOME]/.codex/config.toml: mcp_servers.memdir: starts another memdir executable: /gone/memdir
     bad [HOME]/.codex/config.toml: mcp_servers.memdir: /gone/memdir cannot be started: No such file or directory (os error 2)
@@ -244,7 +245,7 @@ fn broken_codex(script: &str) -> Home {
 }
 
 #[test]
-fn the_doctor_says_why_a_program_fails() {
+fn the_doctor_reports_why_a_program_fails() {
     let home = broken_codex("echo 'no such model' >&2\nexit 1");
     let shown = home.run_bare(&["doctor", "codex"]);
     let install = "run: cd [HOME]/work && memdir --home [HOME]/home install codex --scope project\n";
@@ -255,7 +256,7 @@ fn the_doctor_says_why_a_program_fails() {
     // In another project, the commands are for this one.
     fs::create_dir(home.path("other")).unwrap();
     let elsewhere = home.bare(&["doctor", "codex"]).current_dir(home.path("other")).output().unwrap();
-    assert!(home.plain(&String::from_utf8(elsewhere.stdout).unwrap()).contains(install));
+    assert!(home.with_placeholders(&String::from_utf8(elsewhere.stdout).unwrap()).contains(install));
 }
 
 /// The standard error of a server was shown as a whole, with its secrets, or not at all if another process kept it open.
@@ -313,12 +314,12 @@ fn tools_and_hooks_use_the_selected_memory() {
             value.as_array().unwrap().iter().map(|arg| format!("{} ", arg.as_str().unwrap())).collect::<String>()
         };
         let server = args(&json(&home, ".cursor/mcp.json")["mcpServers"]["memdir"]["args"]);
-        assert_eq!(home.plain(&server), format!("{words}mcp --session-hook "));
+        assert_eq!(home.with_placeholders(&server), format!("{words}mcp --session-hook "));
         let hook = json(&home, ".cursor/hooks.json")["hooks"]["stop"][0]["command"].as_str().unwrap().to_owned();
-        assert!(home.plain(&hook).ends_with(&format!(" {words}hook cursor stop")), "{hook}");
+        assert!(home.with_placeholders(&hook).ends_with(&format!(" {words}hook cursor stop")), "{hook}");
         let plugin = fs::read_to_string(home.path(".config/opencode/plugins/memdir.js")).unwrap();
         let before = plugin.lines().find_map(|line| line.strip_prefix("const before = ")).unwrap().trim_end_matches(';');
-        assert_eq!(home.plain(&args(&serde_json::from_str(before).unwrap())), *words);
+        assert_eq!(home.with_placeholders(&args(&serde_json::from_str(before).unwrap())), *words);
     }
 }
 
@@ -418,7 +419,7 @@ fn the_entry_of_a_repository_is_not_removed_with_ours() {
 }
 
 #[test]
-fn what_a_person_had_of_memdir_is_there_again_after_other_edits() {
+fn entries_that_the_user_had_are_restored_after_other_edits() {
     let home = Home::new();
     let own = serde_json::json!({ "command": "/old/memdir", "args": ["mcp", "--dialect", "claude"], "env": { "A": "1" } });
     let hook = serde_json::json!({ "command": "/old/memdir hook cursor stop", "timeout": 1 });
@@ -482,7 +483,7 @@ fn report(home: &Home, args: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_not_installed_is_not_bad() {
+fn a_host_without_an_installation_is_not_an_error() {
     let home = machine();
     insta::assert_snapshot!(report(&home, &["doctor"]), @"
     […]
@@ -522,7 +523,7 @@ fn what_is_not_installed_is_not_bad() {
 }
 
 #[test]
-fn a_plugin_is_seen_and_not_doubled() {
+fn a_plugin_is_detected_and_not_installed_twice() {
     let home = machine();
     fs::write(home.path(".claude/settings.json"), "{ \"enabledPlugins\": { \"memdir@memdir\": true } }").unwrap();
     fs::create_dir_all(home.path(".gemini/extensions/memdir")).unwrap();
@@ -563,13 +564,13 @@ fn a_plugin_is_seen_and_not_doubled() {
     let settings = json(&home, ".claude/settings.json");
     assert_eq!(settings, serde_json::json!({ "enabledPlugins": { "memdir@memdir": true }, "autoMemoryEnabled": false }));
     home.bare(&["uninstall", "claude-code"]).output().unwrap();
-    // A plugin that comes later doubles what is installed.
+    // A plugin that is installed later duplicates the tools and hooks.
     fs::write(home.path(".claude/settings.json"), "{}").unwrap();
     home.bare(&["install", "claude-code"]).output().unwrap();
     fs::create_dir_all(home.path(".claude/plugins")).unwrap();
     fs::write(home.path(".claude/plugins/installed_plugins.json"), "{ \"version\": 2, \"plugins\": { \"memdir@memdir\": [{}] } }").unwrap();
     let output = home.bare(&["doctor", "claude-code"]).output().unwrap();
-    let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
+    let shown = home.with_placeholders(&String::from_utf8(output.stdout).unwrap());
     assert_eq!(output.status.code(), Some(1), "{shown}");
     assert!(
         shown.contains("bad plugin: enabled in [HOME]/.claude/plugins/installed_plugins.json in addition to `memdir install`"),
@@ -642,7 +643,7 @@ fn a_section_that_every_session_gets_twice_is_reported() {
         home.bare(&["install", host]).output().unwrap();
         home.bare(&["install", host, "--scope", "project"]).output().unwrap();
         let output = home.bare(&["doctor", host]).output().unwrap();
-        let shown = home.plain(&String::from_utf8(output.stdout).unwrap());
+        let shown = home.with_placeholders(&String::from_utf8(output.stdout).unwrap());
         assert_eq!((output.status.code(), shown.matches("bad").count()), (Some(1), 1), "{host}: {shown}");
         assert!(shown.contains("bad memory section: added 2 times to each session, by hooks in [HOME]/"), "{host}: {shown}");
         assert!(
@@ -707,7 +708,7 @@ fn a_moved_repository_is_named_with_the_command_that_reconnects_it() {
     let run_in = |dir: &str, args: &[&str]| {
         let output = home.bare(args).current_dir(home.path(dir)).output().unwrap();
         assert!(output.status.success(), "{args:?}");
-        let text = home.plain(&String::from_utf8(output.stdout).unwrap());
+        let text = home.with_placeholders(&String::from_utf8(output.stdout).unwrap());
         regex::Regex::new("(shop|market)-[0-9a-f]{10}").unwrap().replace_all(&text, "$1-[ID]").into_owned()
     };
     run_in("shop", &["write", "deploy", "Deploy on Tuesdays."]);

@@ -44,7 +44,7 @@ fn succeed(home: &Home, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
 }
 
-/// What the doctor says about the team server.
+/// What the doctor prints about the team server.
 fn doctor(home: &Home) -> Vec<(String, String)> {
     let output = home.bare(&["doctor", "--json"]).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -170,7 +170,7 @@ fn what_cannot_work_is_an_error_and_changes_nothing() {
     -- exit 1
     ");
     let typed = feed(&mut home.bare(&["install", "codex", "--server", &url, "--token-file", "-"]), b"short\n");
-    insta::assert_snapshot!(home.tell(&[], typed), @"
+    insta::assert_snapshot!(home.transcript(&[], typed), @"
     -- stderr
     error: invalid token: expected at least 16 printable ASCII characters, without spaces
     hint: check that the token is complete, or ask the server's operator for another one
@@ -227,7 +227,10 @@ fn the_doctor_advises_by_how_the_token_was_installed() {
     assert!(missing.starts_with("run: cd ") && missing.ends_with(&command), "{missing}");
     fs::remove_dir(home.path("shop")).unwrap();
     let gone = fix("claude-code");
-    assert!(gone.starts_with("remove memdir's record of this installation with: mkdir -p ") && gone.ends_with("--server --scope project"), "{gone}");
+    assert!(
+        gone.starts_with("remove memdir's record of this installation with: mkdir -p ") && gone.ends_with("--server --scope project"),
+        "{gone}"
+    );
 }
 
 /// A server with TLS, which is killed when this is dropped.

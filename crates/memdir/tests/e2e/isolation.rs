@@ -15,7 +15,7 @@ use std::{collections::BTreeSet, fs, panic};
 pub(crate) const THEIRS: &str = "quetzal";
 
 /// Replaces text that differs from run to run.
-fn plain(home: &Home, text: &str) -> String {
+fn normalized(home: &Home, text: &str) -> String {
     let rules = [
         (r#""(id|change|undoes|undone)":\s?"[0-9a-z]{8}""#, r#""$1":"[ID]""#),
         (r"\d{4}-\d\d-\d\dT[0-9:.]+Z?", "[TIME]"),
@@ -24,7 +24,7 @@ fn plain(home: &Home, text: &str) -> String {
         (r"\bin \d+\.\d s\b", "in [SECONDS]"),
         (r" {2,}", "  "),
     ];
-    rules.iter().fold(home.plain(text), |text, (rule, with)| Regex::new(rule).unwrap().replace_all(&text, *with).into_owned())
+    rules.iter().fold(home.with_placeholders(text), |text, (rule, with)| Regex::new(rule).unwrap().replace_all(&text, *with).into_owned())
 }
 
 /// The text of a memory, equal in both spaces except for the word.
@@ -190,7 +190,7 @@ fn compare_commands() {
     assert_eq!(verbs.difference(&table).collect::<Vec<_>>(), Vec::<&&str>::new(), "a command without a row");
     for args in asked {
         let all = [&["--project", "north"], *args].concat();
-        let [wanted, printed] = [&alone, &beside].map(|home| plain(home, &home.tell(&all, home.bare(&all).output().unwrap())));
+        let [wanted, printed] = [&alone, &beside].map(|home| normalized(home, &home.transcript(&all, home.bare(&all).output().unwrap())));
         assert!(!printed.contains(THEIRS) && !printed.contains("south"), "{args:?}: {printed}");
         assert_eq!(printed, wanted, "{args:?}");
     }
@@ -278,7 +278,7 @@ pub(crate) fn everything(home: &Home, web: &Web, mine: &Caller) -> Vec<(String, 
     let mut printed = Vec::new();
     let mut ask = |method: &str, params: Value| {
         let response = mine.ask(web, method, params.clone());
-        printed.push((format!("{method} {params}"), plain(home, &response)));
+        printed.push((format!("{method} {params}"), normalized(home, &response)));
         response
     };
     let calls = [

@@ -21,9 +21,9 @@ fn every_revision_of_the_protocol_is_supported() {
         let home = Home::new();
         let mut talk = Talk::begin(&home, &[], revision);
         assert_eq!(talk.tools().len(), 9, "{revision}");
-        assert!(talk.said("memory_write", json!({ "path": "a", "content": "x" })).starts_with("Saved a"), "{revision}");
-        assert_eq!(talk.said("memory_read", json!({ "paths": ["a"] })), "[a.md (today)]\nx", "{revision}");
-        assert!(talk.said("memory_undo", json!({})).starts_with("Undid: wrote a"), "{revision}");
+        assert!(talk.call_text("memory_write", json!({ "path": "a", "content": "x" })).starts_with("Saved a"), "{revision}");
+        assert_eq!(talk.call_text("memory_read", json!({ "paths": ["a"] })), "[a.md (today)]\nx", "{revision}");
+        assert!(talk.call_text("memory_undo", json!({})).starts_with("Undid: wrote a"), "{revision}");
         let (status, complaints) = talk.end();
         assert!(status.success() && complaints.is_empty(), "{revision}: {status} {complaints}");
     }
@@ -128,8 +128,8 @@ fn several_dialects_are_served_together() {
             "onboarding"
         ]
     );
-    talk.said("MemoryWrite", json!({ "file_path": "a.md", "content": "x" }));
-    assert_eq!(talk.said("read_memory", json!({ "memory_name": "a" })), "x");
+    talk.call_text("MemoryWrite", json!({ "file_path": "a.md", "content": "x" }));
+    assert_eq!(talk.call_text("read_memory", json!({ "memory_name": "a" })), "x");
 }
 
 #[test]
@@ -247,14 +247,14 @@ fn two_servers_on_one_directory_see_each_others_writes_at_once() {
     let mut bob = Talk::begin(&home, &[], SESSIONLESS);
     for n in 0..10 {
         let (writer, reader) = if n % 2 == 0 { (&mut ada, &mut bob) } else { (&mut bob, &mut ada) };
-        writer.said("memory_write", json!({ "path": format!("n{n}"), "content": format!("number{n} is remembered") }));
-        assert!(reader.said("memory_read", json!({ "paths": [format!("n{n}")] })).ends_with(&format!("number{n} is remembered")));
-        assert!(reader.said("memory_read", json!({})).contains(&format!("n{n}")));
-        assert!(reader.said("memory_search", json!({ "query": format!("number{n}") })).contains(&format!("[n{n}.md lines 1-1")));
+        writer.call_text("memory_write", json!({ "path": format!("n{n}"), "content": format!("number{n} is remembered") }));
+        assert!(reader.call_text("memory_read", json!({ "paths": [format!("n{n}")] })).ends_with(&format!("number{n} is remembered")));
+        assert!(reader.call_text("memory_read", json!({})).contains(&format!("n{n}")));
+        assert!(reader.call_text("memory_search", json!({ "query": format!("number{n}") })).contains(&format!("[n{n}.md lines 1-1")));
     }
     // Each undoes its own last change, not the other's.
-    assert!(ada.said("memory_undo", json!({})).contains("wrote n8"));
-    assert!(bob.said("memory_undo", json!({})).contains("wrote n9"));
+    assert!(ada.call_text("memory_undo", json!({})).contains("wrote n8"));
+    assert!(bob.call_text("memory_undo", json!({})).contains("wrote n9"));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn resources_prompts_and_completions_are_served() {
         let home = Home::new();
         home.put("notes/a b.md", "one\ntwo\nthree\n");
         let mut talk = Talk::begin(&home, &[], revision);
-        talk.said("memory_write", json!({ "path": "Top/É", "content": "x" }));
+        talk.call_text("memory_write", json!({ "path": "Top/É", "content": "x" }));
         let listed = talk.ask("resources/list", json!({}))["result"]["resources"].clone();
         let uris: Vec<&str> = listed.as_array().unwrap().iter().map(|resource| resource["uri"].as_str().unwrap()).collect();
         assert_eq!(uris, ["memdir://prompt", "memory:///MEMORY", "memory:///Top/%C3%89", "memory:///notes/a%20b"]);
@@ -359,14 +359,14 @@ fn memory_stays_flat_over_a_long_session() {
     };
     let round = |talk: &mut Talk, n: u64| {
         let path = format!("m{}", n % 20);
-        talk.said(
+        talk.call_text(
             "memory_write",
             json!({ "path": path, "content": format!("round {n}"), "mode": if n < 20 { "create" } else { "replace" } }),
         );
-        talk.said("memory_read", json!({ "paths": [path] }));
+        talk.call_text("memory_read", json!({ "paths": [path] }));
         talk.call("memory_edit", json!({ "path": path, "old": "round", "new": "turn" }));
-        talk.said("memory_read", json!({}));
-        talk.said("memory_search", json!({ "query": "turn" }));
+        talk.call_text("memory_read", json!({}));
+        talk.call_text("memory_search", json!({ "query": "turn" }));
     };
     // The minimum of several samples: work after a response needs memory for a moment only.
     let min_resident = |talk: &mut Talk, rounds: std::ops::Range<u64>| {

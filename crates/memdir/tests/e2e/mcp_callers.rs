@@ -136,7 +136,7 @@ fn a_revoked_token_is_rejected_at_once() {
 /// Returns the error of a server that does not start.
 fn start_error(home: &Home, args: &[&str]) -> String {
     let args = [&["mcp", "--http", "127.0.0.1:0"], args].concat();
-    home.tell(&args, home.bare(&args).output().unwrap())
+    home.transcript(&args, home.bare(&args).output().unwrap())
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn large_bodies_of_one_caller_are_read_a_few_at_a_time() {
 }
 
 #[test]
-fn a_revoked_caller_gets_no_more_news() {
+fn a_revoked_caller_gets_no_more_events() {
     let home = Home::new();
     let (ada, id) = token(&home, &["ada", "shop"]);
     let web = Web::start(&home, &[]);

@@ -104,7 +104,7 @@ fn a_switch_applies_to_a_running_server() {
     }
     assert_eq!(home.text("b.md"), "(entity not found)");
     home.configure("enabled = true\n");
-    assert!(talk.said("memory_read", read.clone()).contains("tabs"));
+    assert!(talk.call_text("memory_read", read.clone()).contains("tabs"));
     assert!(text(&bare(&web, &[], "memory_read", read)).contains("tabs"));
 }
 
@@ -122,7 +122,7 @@ fn the_switches_of_a_project_and_a_repository_apply_to_a_running_server() {
     talk.hello("2025-06-18");
     let switch = |talk: &mut Talk| {
         let result = talk.call("memory_read", json!({}));
-        home.plain(result["content"][0]["text"].as_str().filter(|_| result["isError"] == true).unwrap_or("on"))
+        home.with_placeholders(result["content"][0]["text"].as_str().filter(|_| result["isError"] == true).unwrap_or("on"))
     };
     assert_eq!(switch(&mut talk), "on");
     home.configure("[[projects]]\nid = \"tides\"\nenabled = false\n");

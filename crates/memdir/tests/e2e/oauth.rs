@@ -208,7 +208,7 @@ fn settings_that_would_send_tokens_in_plain_text_are_an_error() {
     let start = |issuer: &str, resource: &str| {
         home.configure(&format!("[oauth]\nissuer = \"{issuer}\"\nresource = \"{resource}\"\n"));
         let args = ["mcp", "--http", "127.0.0.1:0"];
-        home.tell(&args, home.bare(&args).output().unwrap())
+        home.transcript(&args, home.bare(&args).output().unwrap())
     };
     insta::assert_snapshot!(start("http://login.example.org", RESOURCE), @r#"
     -- stderr

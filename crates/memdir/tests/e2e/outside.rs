@@ -28,7 +28,7 @@ fn next_tick(home: &Home) {
 
 /// Bare `memdir` and `history` used to show only what memdir itself did.
 #[test]
-fn what_other_programs_did_is_in_the_history() {
+fn changes_of_other_programs_are_in_the_history() {
     let home = Home::new();
     for name in ["a", "b", "c", "d"] {
         home.ok(&["write", name, &format!("text of {name}")]);
@@ -150,7 +150,7 @@ fn what_other_programs_did_is_in_the_history() {
 
 /// Bare `undo` used to answer that the newest change was memdir's own, and to revert that one.
 #[test]
-fn the_newest_change_is_undone_also_if_another_program_made_it() {
+fn the_newest_change_is_undone_even_if_another_program_made_it() {
     let home = Home::new();
     for name in ["a", "b", "c", "d"] {
         home.ok(&["write", name, &format!("text of {name}")]);
@@ -193,24 +193,24 @@ fn an_outside_change_before_a_change_of_memdir_is_not_the_newest() {
 
 /// A change of another process of the same actor is named with its time.
 #[test]
-fn an_undo_says_whose_change_it_took_back() {
+fn an_undo_names_the_actor_whose_change_it_reverted() {
     let home = Home::new();
     home.ok(&["write", "a", "one", "--actor", "cli"]);
     assert_snapshot!(home.run(&["undo", "--actor", "cli"]), @"undid [ID]: write a, by cli, just now (redo: memdir redo [ID])");
 }
 
 #[test]
-fn an_agent_never_undoes_what_another_program_did() {
+fn an_agent_never_undoes_changes_of_other_programs() {
     let home = Home::new();
     let mut talk = Talk::begin(&home, &["--actor", "another program"], REVISION);
-    talk.said("memory_write", json!({ "path": "a", "content": "one" }));
-    talk.said("memory_write", json!({ "path": "b", "content": "two" }));
+    talk.call_text("memory_write", json!({ "path": "a", "content": "one" }));
+    talk.call_text("memory_write", json!({ "path": "b", "content": "two" }));
     home.put("a.md", "by an editor\n");
     let outside = home.last_change();
     assert!(home.run(&["history", "--limit", "1"]).contains("a changed outside memdir"));
     let refused = talk.call("memory_undo", json!({ "change": outside }));
     assert_eq!((refused["isError"].clone(), home.text("a.md")), (json!(true), "by an editor\n".to_owned()));
-    assert!(talk.said("memory_undo", json!({})).starts_with("Undid: wrote b"));
+    assert!(talk.call_text("memory_undo", json!({})).starts_with("Undid: wrote b"));
     assert_eq!(talk.call("memory_undo", json!({}))["isError"], true);
     assert_eq!((home.text("a.md"), home.memory("b.md").exists()), ("by an editor\n".to_owned(), false));
 }
@@ -406,10 +406,10 @@ fn what_memdir_writes_ends_with_a_newline() {
     home.ok(&["write", "e", "one", "--title", "E"]);
     home.ok(&["write", "e", "two", "--append"]);
     let mut talk = Talk::begin(&home, &[], REVISION);
-    talk.said("memory_write", json!({ "path": "f", "content": "one" }));
-    talk.said("memory_write", json!({ "path": "f", "content": "two", "mode": "append" }));
-    talk.said("memory_write", json!({ "path": "g", "content": "one\n" }));
-    talk.said("memory_edit", json!({ "path": "g", "old": "one\n", "new": "two" }));
+    talk.call_text("memory_write", json!({ "path": "f", "content": "one" }));
+    talk.call_text("memory_write", json!({ "path": "f", "content": "two", "mode": "append" }));
+    talk.call_text("memory_write", json!({ "path": "g", "content": "one\n" }));
+    talk.call_text("memory_edit", json!({ "path": "g", "old": "one\n", "new": "two" }));
     let texts: BTreeMap<&str, String> =
         ["a", "b", "c", "d", "e", "f", "g"].map(|name| (name, home.text(&format!("{name}.md")))).into_iter().collect();
     assert_snapshot!(format!("{texts:#?}"), @r#"
@@ -425,7 +425,7 @@ fn what_memdir_writes_ends_with_a_newline() {
     "#);
     // A dialect stores what it is given.
     let mut serena = Talk::begin(&home, &["--dialect", "serena"], REVISION);
-    serena.said("write_memory", json!({ "memory_name": "s", "content": "no newline" }));
+    serena.call_text("write_memory", json!({ "memory_name": "s", "content": "no newline" }));
     let stored: Vec<String> = home.files().into_iter().filter(|name| name.ends_with("s.md")).map(|name| home.text(&name)).collect();
     assert_eq!(stored, ["no newline"]);
 }

@@ -43,7 +43,7 @@ fn files(home: &Home) -> BTreeMap<String, String> {
 }
 
 /// The output without what differs from run to run.
-fn plain(home: &Home, text: &str) -> String {
+fn normalized(home: &Home, text: &str) -> String {
     let text = text.replace(env!("CARGO_BIN_EXE_memdir"), "[MEMDIR]").replace(&claude_dir(home), "[CLAUDE]");
     let text = regex::Regex::new(r"memory-backup-[0-9T-]+|memdir-backup-[0-9T-]+").unwrap().replace_all(&text, "[BACKUP]").into_owned();
     let text = regex::Regex::new(r"projects/work-[0-9a-f]{10}").unwrap().replace_all(&text, "projects/[ID]").into_owned();
@@ -53,7 +53,7 @@ fn plain(home: &Home, text: &str) -> String {
 }
 
 fn run(home: &Home, args: &[&str]) -> String {
-    plain(home, &home.run_bare(args))
+    normalized(home, &home.run_bare(args))
 }
 
 /// The settings without the hooks, which other tests compare.
@@ -61,7 +61,7 @@ fn settings(home: &Home, name: &str) -> String {
     let text = read(home, name);
     let Ok(mut value) = serde_json::from_str::<Value>(&text.replace("// mine", "")) else { return text };
     value.as_object_mut().unwrap().remove("hooks");
-    plain(home, &home.plain(&value.to_string()))
+    normalized(home, &home.with_placeholders(&value.to_string()))
 }
 
 fn list(home: &Home) -> String {
@@ -125,7 +125,7 @@ fn replace_imports_the_memories_of_other_projects_too() {
     put(&home, &format!(".claude/projects/{slug}/memory/price.md"), "Prices are in cents.\n");
     let lines = ["{\"type\":\"summary\"}".to_owned(), json!({ "type": "user", "cwd": shop }).to_string(), "{ torn".to_owned()];
     put(&home, &format!(".claude/projects/{slug}/a.jsonl"), &lines.join("\n"));
-    // A transcript that names another directory is not believed.
+    // A transcript that names another directory is ignored.
     put(&home, ".claude/projects/-z-elsewhere/b.jsonl", &json!({ "cwd": shop }).to_string());
     let shown = run(&home, &["install", "claude-code", "--auto-memory", "replace"]).replace(&slug, "[SHOP]");
     let notes: Vec<&str> = shown.lines().filter(|line| line.contains("memor") && line.contains("projects/")).collect();
@@ -200,7 +200,7 @@ fn both_keeps_the_auto_memory_and_the_doctor_knows_that_it_was_decided() {
 }
 
 #[test]
-fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_says_so() {
+fn without_a_choice_and_a_terminal_nothing_is_changed_and_the_doctor_reports_it() {
     let home = machine();
     let before = files(&home);
     for args in [&["install", "claude-code"][..], &["install", "--yes"]] {
@@ -222,7 +222,7 @@ fn without_a_choice_and_a_terminal_nothing_about_it_is_changed_and_the_doctor_sa
 }
 
 #[test]
-fn one_choice_takes_the_place_of_another() {
+fn one_choice_replaces_another() {
     let choices = ["replace", "share", "both", "share", "replace", "both", "replace"];
     for scope in ["user", "project"] {
         let home = machine();
@@ -287,7 +287,7 @@ fn the_users_value_comes_back_after_other_edits_too() {
 fn a_person_is_asked_and_a_dry_run_shows_everything() {
     let ask = |home: &Home, args: &[&str], typed: &str| {
         let (shown, code) = answered(home.bare(args).env("NO_COLOR", "1").env("TERM", "xterm"), typed);
-        (plain(home, &home.plain(&shown)), code)
+        (normalized(home, &home.with_placeholders(&shown)), code)
     };
     let home = machine();
     let before = files(&home);
@@ -463,7 +463,7 @@ fn session(home: &Home, event: &str, variable: Option<&str>) -> String {
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
     let text = String::from_utf8(output.stdout).unwrap();
     let Ok(value) = serde_json::from_str::<Value>(&text) else { return text };
-    plain(home, &home.plain(value["hookSpecificOutput"]["additionalContext"].as_str().unwrap()))
+    normalized(home, &home.with_placeholders(value["hookSpecificOutput"]["additionalContext"].as_str().unwrap()))
 }
 
 /// In one directory with Claude Code, the hook adds only what Claude Code does not load.
@@ -534,7 +534,7 @@ fn beside_another_memory_the_agent_reads_which_one_to_save_to() {
 
 /// The import precedes the host's files, so that a failure of these loses nothing; it must not lose the way back either.
 #[test]
-fn a_failure_after_the_import_says_how_to_undo_it() {
+fn a_failure_after_the_import_names_the_undo_command() {
     let home = machine();
     put(&home, ".claude.json", "{ \"mcpServers\": ");
     let before = files(&home);

@@ -113,9 +113,9 @@ fn seeded() -> Home {
     run(&home, &["write", "notes/deploy", "--append", "Not in December either.\n"]);
     let dir = home.path(".claude/projects/-home-ada-app");
     fs::create_dir_all(&dir).unwrap();
-    let said = serde_json::json!({ "type": "user", "cwd": home.path("work"), "uuid": "u9", "timestamp": "2026-03-01T10:00:00Z",
+    let record = serde_json::json!({ "type": "user", "cwd": home.path("work"), "uuid": "u9", "timestamp": "2026-03-01T10:00:00Z",
         "message": { "role": "user", "content": format!("{} what about this?", script()) } });
-    fs::write(dir.join("77777777-8455.jsonl"), format!("{said}\n")).unwrap();
+    fs::write(dir.join("77777777-8455.jsonl"), format!("{record}\n")).unwrap();
     inbox::plant(&home, &inbox::DENIED);
     inbox::plant(&home, &inbox::Planted { name: "notes/release-day", ..inbox::REMEMBERED });
     left_off::converse(&home, "99999999", &home.path("work").display().to_string(), 30, &format!("Now {} please.", script()));
@@ -259,8 +259,8 @@ fn a_taken_port_is_an_error_with_a_next_step() {
     let home = Home::new();
     let server = PageServer::start(&home, &[]);
     let port = server.parts().0.rsplit(':').next().unwrap().to_owned();
-    let told = home.run_bare(&["ui", "--no-open", "--port", &port]).replace(&port, "[PORT]");
-    insta::assert_snapshot!(told, @r"
+    let printed = home.run_bare(&["ui", "--no-open", "--port", &port]).replace(&port, "[PORT]");
+    insta::assert_snapshot!(printed, @r"
     -- stderr
     error: cannot listen on 127.0.0.1:[PORT]: Address already in use (os error 98)
     hint: choose another port with --port, or omit --port to use a free port
@@ -331,7 +331,7 @@ fn a_reviewer_decides_about_proposals_in_the_browser() {
     check(command);
 }
 
-/// Nothing of a proposal is out of reach of its reviewer, and nothing of it is shown as something else.
+/// A reviewer can see all of a proposal, and no part of it is shown as something else.
 #[test]
 fn a_reviewer_sees_all_of_every_proposal_in_the_browser() {
     let Some(installed) = installed() else { return };

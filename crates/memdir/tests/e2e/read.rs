@@ -135,7 +135,7 @@ fn a_long_memory_is_cut_with_a_note_how_to_continue() {
     home.put("long.md", "0123456789\n".repeat(20_000));
     let shown = home.command(&["read", "long"]).output().unwrap();
     assert!(shown.stdout.len() <= 100_000);
-    assert_snapshot!(home.plain(&String::from_utf8_lossy(&shown.stderr)), @"
+    assert_snapshot!(home.with_placeholders(&String::from_utf8_lossy(&shown.stderr)), @"
     note: lines 1-9090 of 20000; continue with: memdir read long --lines 9091-
     note: long: not listed in the entrypoint
     ");

@@ -95,7 +95,7 @@ fn past_conversations_are_run_against_todays_memory() {
     assert_eq!((json["recalled"].as_u64(), after["recalled"].as_u64()), (Some(3), Some(0)));
 }
 
-/// As in the hooks, a rule holds an action once in a conversation, and then it only tells.
+/// As in the hooks, a rule holds an action once in a conversation, and then it only shows its text.
 #[test]
 fn a_rule_holds_once_in_each_conversation() {
     let home = machine();
@@ -111,7 +111,7 @@ fn a_rule_holds_once_in_each_conversation() {
 }
 
 #[test]
-fn a_period_without_conversations_is_said_to_be_empty() {
+fn a_period_without_conversations_is_reported_as_empty() {
     let home = machine();
     assert_snapshot!(home.run_bare(&["replay", "--since", "2027-01-01"]), @"
     0 conversations, 0 messages, 0 tool calls
@@ -135,7 +135,7 @@ fn a_period_without_conversations_is_said_to_be_empty() {
     ");
 }
 
-/// The benchmark is deterministic, and recall is what it is for.
+/// The benchmark is deterministic, and measures recall.
 #[test]
 fn planted_facts_are_found_in_generated_conversations() {
     let home = Home::new();

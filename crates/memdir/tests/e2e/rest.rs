@@ -55,7 +55,7 @@ impl MemoryServer {
     }
 }
 
-/// A client of the API, and what was said so far.
+/// A client of the API, with a log of its requests and responses.
 pub(crate) struct Api {
     client: HttpClient,
     token: Option<String>,
@@ -113,7 +113,7 @@ impl Api {
         value
     }
 
-    /// Returns what was said, with names for what differs from run to run.
+    /// Returns the log, with placeholders for what differs from run to run.
     pub(crate) fn transcript(&mut self) -> String {
         let log = Regex::new(r"\d{4}-\d\d-\d\dT[0-9:.]+Z").unwrap().replace_all(&self.log, "[TIME]").into_owned();
         let log =
@@ -488,7 +488,7 @@ fn concurrent_retries_make_one_change_and_no_conflict_on(served: &mut MemoryServ
     assert_eq!(changes["data"].as_array().unwrap().len(), 5);
 }
 
-/// Twenty writers replace what they read: exactly one wins each round, and the others are told.
+/// Twenty writers replace what they read: exactly one succeeds in each round, and the others get a conflict.
 #[test]
 fn of_twenty_writers_with_the_same_version_one_wins() {
     MemoryServer::on_each(of_twenty_writers_with_the_same_version_one_wins_on);

@@ -94,12 +94,12 @@ fn requests_have_ids_and_are_logged_without_names_texts_and_tokens() {
         line["duration_ms"] = Value::Null;
         line
     };
-    let of = |id: &str, method: &str, route: &str, status: u16| json!({ "time": null, "request_id": id, "method": method, "route": route, "status": status, "duration_ms": null });
-    assert_eq!(line(0), of("abc-1.2_X", "PUT", "put_memory", 201));
+    let log_line = |id: &str, method: &str, route: &str, status: u16| json!({ "time": null, "request_id": id, "method": method, "route": route, "status": status, "duration_ms": null });
+    assert_eq!(line(0), log_line("abc-1.2_X", "PUT", "put_memory", 201));
     for (n, id) in generated.iter().enumerate() {
-        assert_eq!(line(n + 1), of(id, "GET", "get_memory", 400));
+        assert_eq!(line(n + 1), log_line(id, "GET", "get_memory", 400));
     }
-    assert_eq!(line(6), of("last", "GET", "other", 404));
+    assert_eq!(line(6), log_line("last", "GET", "other", 404));
     child.kill().unwrap();
     child.wait().unwrap();
 }

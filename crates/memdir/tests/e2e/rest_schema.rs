@@ -6,7 +6,7 @@ use memdir_postgres::MemberRole;
 use std::{path::Path, process::Command};
 
 #[test]
-fn the_api_is_what_its_description_says() {
+fn the_api_matches_its_description() {
     let home = Home::new();
     let (ada, _) = token(&home, &["ada", "shop"]);
     let web = Web::start(&home, &[]);
@@ -14,7 +14,7 @@ fn the_api_is_what_its_description_says() {
 }
 
 #[test]
-fn the_api_of_a_team_server_is_what_its_description_says() {
+fn the_api_of_a_team_server_matches_its_description() {
     let Some(team) = TeamDatabase::new() else { return };
     let home = Home::new();
     let ada = team.token("ada", MemberRole::Writer);

@@ -1,4 +1,4 @@
-//! Review on a team server: what a writer or an agent changes waits for a reviewer, whichever door it comes through.
+//! Review on a team server: what a writer or an agent changes waits for a reviewer, whichever interface is used.
 
 use crate::{
     home::{Home, feed},
@@ -198,7 +198,7 @@ fn a_reviewer_decides_at_the_command_line() {
     let Reviewed { team, home, web, ada, rita } = &reviewed;
     let admin = |args: &[&str]| {
         let mut command = home.bare(&[&["admin", "review"], args, &["--tenant", TENANT]].concat());
-        home.tell(&[&["admin", "review"], args].concat(), command.env("DATABASE_URL", &team.url).output().unwrap())
+        home.transcript(&[&["admin", "review"], args].concat(), command.env("DATABASE_URL", &team.url).output().unwrap())
     };
     assert_snapshot!([
         admin(&["list"]),
@@ -286,7 +286,7 @@ fn a_reviewer_decides_at_the_command_line() {
     let (url, file) = (format!("http://{}", web.address), home.path("token"));
     fs::write(&file, rita).unwrap();
     let args = ["review", "reject", &id, "--reason", "-", "--server", &url, "--token-file", file.to_str().unwrap()];
-    let rejected = home.tell(&args, feed(&mut home.bare(&args), b"keep the name\n"));
+    let rejected = home.transcript(&args, feed(&mut home.bare(&args), b"keep the name\n"));
     assert_eq!(rejected.trim_end(), format!("rejected {id} (rename deploy to howto/deploy)"));
     assert!(reviewed.review(rita, &["show", &id]).contains("rejected by rita: keep the name"));
     // A copy to the server is proposed too.
@@ -365,7 +365,7 @@ fn a_reviewer_who_loses_the_role_while_waiting_does_not_decide() {
     let role = |role| team.database().set_member(TENANT, "backend", "rita", role).unwrap();
     // Sends a request that waits for the namespace while a role is taken away.
     let meanwhile = |method: &str, path: &str, body: &Value, to: MemberRole| {
-        let lock = HeldLock::take(&team.url, "select 1 from memdir.namespaces where namespace = 'projects/shop' for update");
+        let lock = HeldLock::acquire(&team.url, "select 1 from memdir.namespaces where namespace = 'projects/shop' for update");
         let answer = thread::scope(|scope| {
             let asking = scope.spawn(|| rest(web, rita, method, path, &[], Some(body.clone())));
             wait_for_waiting_change(&team.url);
@@ -390,7 +390,7 @@ fn a_reviewer_who_loses_the_role_while_waiting_does_not_decide() {
     team.check_sequences();
 }
 
-/// A repeated request with a key has the answer of the first one, also if it proposed or withdrew something.
+/// A repeated request with a key has the answer of the first one, even if it proposed or withdrew something.
 #[test]
 fn a_repeated_key_replays_a_proposal_and_its_withdrawal() {
     let Some(reviewed) = Reviewed::new() else { return };
@@ -429,7 +429,7 @@ fn a_repeated_key_replays_a_proposal_and_its_withdrawal() {
     team.check_sequences();
 }
 
-/// An author withdraws also if they have become a reader.
+/// An author can withdraw a proposal even after becoming a reader.
 #[test]
 fn an_author_who_became_a_reader_withdraws() {
     let Some(reviewed) = Reviewed::new() else { return };
@@ -511,7 +511,7 @@ fn a_change_in_flight_while_its_tenant_is_removed_is_refused() {
     let web = team.replica(&home, &[]);
     let tables = ["projects", "tokens", "members", "groups", "people", "tenants"];
     let removal: Vec<String> = tables.iter().map(|table| format!("delete from memdir.{table} where tenant = '{TENANT}'")).collect();
-    let removal = HeldLock::take_and_commit(&team.url, &removal.join("; "));
+    let removal = HeldLock::acquire_and_commit(&team.url, &removal.join("; "));
     let (status, problem) = thread::scope(|scope| {
         let asking = scope.spawn(|| rest(&web, &ada, "PUT", "/v1/memories/late", &[], Some(json!({ "content": "Late.\n" }))));
         wait_for_waiting(&team.url);
@@ -541,7 +541,7 @@ fn a_killed_replica_leaves_no_half_decision() {
         let other = Home::new();
         let victim = team.replica(&other, &[]);
         let table = if tool.is_empty() { "memdir.documents" } else { "memdir.proposals" };
-        let lock = HeldLock::take(&team.url, &format!("lock table {table} in exclusive mode"));
+        let lock = HeldLock::acquire(&team.url, &format!("lock table {table} in exclusive mode"));
         let (address, token, id) = (victim.address, token.clone(), id.clone());
         let asking = thread::spawn(move || match tool {
             "" => {
@@ -628,7 +628,7 @@ fn the_hint_of_a_failed_review_depends_on_the_answer() {
     ");
     let args = ["review", "list", "--server", "http://127.0.0.1:1"];
     let output = home.bare(&args).env("MEMDIR_TEAM_TOKEN", "mdt_0000000000\nmdt_1111111111").output().unwrap();
-    assert_snapshot!(home.tell(&args, output), @"
+    assert_snapshot!(home.transcript(&args, output), @"
     -- stderr
     error: invalid token in MEMDIR_TEAM_TOKEN: expected at least 16 printable ASCII characters, without spaces
     hint: check that the token is complete, or ask the server's operator for another one

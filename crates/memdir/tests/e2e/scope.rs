@@ -28,7 +28,7 @@ pub(crate) fn repository(home: &Home, dir: &str) {
 /// Runs the binary in a directory of the machine.
 pub(crate) fn run_in(home: &Home, dir: &str, args: &[&str]) -> String {
     fs::create_dir_all(home.path(dir)).unwrap();
-    let printed = home.tell(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
+    let printed = home.transcript(args, home.bare(args).current_dir(home.path(dir)).output().unwrap());
     plain_ids(&printed)
 }
 
@@ -119,7 +119,7 @@ fn every_switch_is_reported() {
     repository(&home, "shop");
     run_in(&home, "shop", &["write", "a", "x"]);
     let with = |value: &str, args: &[&str]| {
-        home.tell(args, home.bare(args).current_dir(home.path("shop")).env("MEMDIR_DISABLE", value).output().unwrap())
+        home.transcript(args, home.bare(args).current_dir(home.path("shop")).env("MEMDIR_DISABLE", value).output().unwrap())
     };
     assert_snapshot!(with("1", &["list"]), @"
     -- stderr
@@ -607,7 +607,7 @@ fn the_prompt_of_a_restricted_space_names_nothing_outside_it() {
         run_in(&home, "shop", &["write", name, "x"]);
     }
     let prompt = |only: &str, more: &[&str]| run_in(&home, "shop", &[&["--only", only, "prompt"], more].concat());
-    let root = home.plain(&run_in(&home, "shop", &["where", "--json"]));
+    let root = home.with_placeholders(&run_in(&home, "shop", &["where", "--json"]));
     let root = root.split('"').find(|text| text.contains("/home/projects/")).unwrap_or_else(|| panic!("{root}")).to_owned();
     let printed = prompt("notes", &[]);
     let line = format!("- **private**, names that begin with `notes/`, in `{root}/notes`: for this one person");
@@ -648,7 +648,7 @@ fn projects_are_unchanged_while_memory_is_off() {
     }
     let off = |args: &[&str]| {
         let output = home.bare(args).current_dir(home.path("plain")).env("MEMDIR_DISABLE", "1").output().unwrap();
-        plain_ids(&home.tell(args, output))
+        plain_ids(&home.transcript(args, output))
     };
     for args in [["projects", "merge", "one", "two"].as_slice(), &["projects", "rename", "one", "three"], &["projects", "adopt", "one"]] {
         let printed = off(args);
@@ -735,7 +735,7 @@ fn a_mistyped_directory_is_an_error_and_creates_nothing() {
 
 /// A command is for a person: a model reads the reason, and asks the user.
 #[test]
-fn a_model_is_told_no_command_for_a_team_memory() {
+fn a_model_gets_no_command_for_a_team_memory() {
     let home = Home::new();
     let mut talk = Talk::over(home.command(&["mcp"]));
     talk.hello("2025-06-18");

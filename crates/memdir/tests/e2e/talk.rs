@@ -116,7 +116,7 @@ impl Talk {
     }
 
     /// Calls a tool that succeeds and returns its text.
-    pub(crate) fn said(&mut self, name: &str, arguments: Value) -> String {
+    pub(crate) fn call_text(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()

@@ -218,7 +218,7 @@ fn readiness_follows_the_database_and_a_replica_drains_on_a_signal() {
     assert_eq!(becomes(&web, 200), "ready");
 
     // A call that waits for a lock is answered although the replica was asked to end.
-    let lock = crate::team_server::HeldLock::take(&team.url, "lock table memdir.change_files in access exclusive mode");
+    let lock = crate::team_server::HeldLock::acquire(&team.url, "lock table memdir.change_files in access exclusive mode");
     let address = web.address;
     let writing = std::thread::spawn(move || {
         crate::team_server::try_call(address, &token, "memory_write", &json!({ "path": "late", "content": "Saved in time." }))
@@ -347,7 +347,7 @@ fn the_memory_of_a_replica_is_bounded_while_many_namespaces_are_touched() {
 }
 
 #[test]
-fn a_server_without_a_database_or_a_schema_says_what_to_do() {
+fn a_server_without_a_database_or_a_schema_fails_with_a_hint() {
     let home = Home::new();
     assert_snapshot!(home.run_bare(&["serve"]), @"
     -- stderr

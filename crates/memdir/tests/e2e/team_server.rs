@@ -167,12 +167,12 @@ pub(crate) struct HeldLock {
 }
 
 impl HeldLock {
-    pub(crate) fn take(url: &str, sql: &str) -> HeldLock {
+    pub(crate) fn acquire(url: &str, sql: &str) -> HeldLock {
         HeldLock::hold(url, sql, "rollback")
     }
 
     /// Runs statements in a transaction that is committed when the lock is dropped.
-    pub(crate) fn take_and_commit(url: &str, sql: &str) -> HeldLock {
+    pub(crate) fn acquire_and_commit(url: &str, sql: &str) -> HeldLock {
         HeldLock::hold(url, sql, "commit")
     }
 

@@ -53,7 +53,7 @@ fn a_replica_that_is_killed_inside_a_transaction_leaves_nothing_behind() {
     let [first, second] = homes.each_ref().map(|home| team.replica(home, &[]));
     call(&second, &token, "memory_write", json!({ "path": "log", "content": "begun" }));
     // The plan of the change waits for the text while it holds the lock of the namespace.
-    let lock = HeldLock::take(&team.url, "lock table memdir.documents in access exclusive mode");
+    let lock = HeldLock::acquire(&team.url, "lock table memdir.documents in access exclusive mode");
     let (address, its_token) = (first.address, token.clone());
     let writing = std::thread::spawn(move || {
         try_call(address, &its_token, "memory_write", &json!({ "path": "log", "content": "lost", "mode": "append" }))
@@ -75,7 +75,7 @@ fn a_replica_that_is_frozen_inside_a_transaction_does_not_stop_the_other() {
     let homes = [Home::new(), Home::new()];
     let [first, second] = homes.each_ref().map(|home| team.replica(home, &[]));
     call(&second, &token, "memory_write", json!({ "path": "log", "content": "begun" }));
-    let lock = HeldLock::take(&team.url, "lock table memdir.documents in access exclusive mode");
+    let lock = HeldLock::acquire(&team.url, "lock table memdir.documents in access exclusive mode");
     let (address, its_token) = (first.address, token.clone());
     let writing = std::thread::spawn(move || {
         try_call(address, &its_token, "memory_write", &json!({ "path": "log", "content": "thawed", "mode": "append" }))

@@ -70,10 +70,10 @@ fn a_memory_cannot_control_the_terminal() {
     assert_eq!(home.ok(&["read", "evil"]), "before \u{1b}]0;owned\u{7}\u{1b}[2Jafter\r\n");
 }
 
-/// Sequences that a terminal obeys, and characters that hide or reorder text.
+/// Sequences that a terminal interprets, and characters that hide or reorder text.
 const ATTACK: &str = "\u{1b}]52;c;cm0gLXJm\u{7}\u{1b}[2J\u{1b}[31m\u{9b}8m\u{9d}0;x\u{9c}\u{8}\u{7f}\u{202e}\u{2066}\u{200b}\u{2028}";
 
-/// Whether a terminal would obey or hide a part of this output.
+/// Whether a terminal would interpret or hide a part of this output.
 fn is_hostile(text: &str) -> bool {
     text.chars().any(|c| (c.is_control() && !"\n\t".contains(c)) || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(c))
 }

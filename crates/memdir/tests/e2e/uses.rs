@@ -71,7 +71,7 @@ fn the_next_tool_call_decides_whether_a_rule_is_followed() {
     }
 }
 
-/// Calls of one answer were decided before the model read the rule: the second says nothing about whether it is followed.
+/// Calls of one answer were decided before the model read the rule: the second does not show whether it is followed.
 #[test]
 fn a_parallel_call_neither_follows_nor_violates_a_rule() {
     let line = |message: &str, call: &str| json!({ "type": "assistant", "message": { "id": message, "content": [{ "type": "tool_use", "id": call }] } });
@@ -116,7 +116,7 @@ fn a_turn_that_ends_after_a_hold_follows_the_rule() {
     tried(&home, "s", &["git push"]);
     hook(&home, "stop", "s", json!({ "last_assistant_message": "I did not push: it is Friday." }));
     assert_eq!(counts(&home), [1, 1, 0]);
-    // The person asks for it, so the next call is not disobedience.
+    // The person asked for it, so the next call is not a violation.
     tried(&home, "s", &["git push"]);
     assert_eq!(counts(&home), [2, 1, 0]);
     // Another conversation, and a subagent in it, decide for themselves.
@@ -158,8 +158,8 @@ fn uses_are_counted_by_hooks_the_server_and_agents_in_a_shell() {
     tried(&home, "s1", &["git push", "git push"]);
     let mut talk = Talk::over(home.bare(&["mcp"]));
     talk.hello(HANDSHAKES[3]);
-    talk.said("memory_search", json!({ "query": "harbour ferry" }));
-    talk.said("memory_read", json!({ "paths": ["notes/ferry"] }));
+    talk.call_text("memory_search", json!({ "query": "harbour ferry" }));
+    talk.call_text("memory_read", json!({ "paths": ["notes/ferry"] }));
     talk.end();
     // A person reads; an agent reads in a shell.
     home.bare(&["read", "notes/ferry"]).output().unwrap();

@@ -7,8 +7,8 @@ use std::fs;
 #[test]
 fn a_memory_and_its_entrypoint_line_are_written_together() {
     let home = Home::new();
-    let said = home.run(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project", "--description", "When we deploy"]);
-    assert_snapshot!(said, @"created notes/deploy (71 bytes, version fcf14ff35946, change [ID])");
+    let printed = home.run(&["write", "notes/deploy", "Deploy on Tuesdays.", "--type", "project", "--description", "When we deploy"]);
+    assert_snapshot!(printed, @"created notes/deploy (71 bytes, version fcf14ff35946, change [ID])");
     assert_snapshot!(home.text("notes/deploy.md"), @"
     ---
     description: When we deploy

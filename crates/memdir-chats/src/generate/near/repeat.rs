@@ -168,7 +168,7 @@ pub(super) fn episodes(i: usize, rng: &mut Rng) -> Vec<ScriptEpisode> {
             let text = format!("always pass the request id {} to the {} wrapper", number(rng), rng.pick(PARTS));
             vec![ScriptEpisode::new([answered(text.clone()), answered(text)].concat())]
         }
-        // A rule that is said in two conversations, one of which is not to be remembered.
+        // A rule that is written in two conversations, one of which is not to be remembered.
         4 if i % 20 == 4 => {
             let text = format!("never show the id {} of the {} to customers", number(rng), rng.pick(PARTS));
             let wish = rng.pick(&["Do not remember anything of this conversation.", "Merk dir nichts von diesem Gespräch, bitte."]);

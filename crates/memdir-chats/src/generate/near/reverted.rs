@@ -1,4 +1,4 @@
-//! Near misses of *reverted*: an edit is changed, discussed or undone, but not for good and not because the person said why.
+//! Near misses of *reverted*: an edit is changed, discussed or undone, but not for good and not for a reason that the person gave.
 
 use super::{
     super::{

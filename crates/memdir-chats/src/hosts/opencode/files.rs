@@ -25,7 +25,7 @@ struct Info<'a> {
     #[serde(borrow, default)]
     title: Str<'a>,
     #[serde(default)]
-    time: Obj<Times>,
+    time: Obj<SessionTimes>,
     #[serde(borrow, default)]
     revert: Obj<Revert<'a>>,
 }
@@ -37,7 +37,7 @@ struct Revert<'a> {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-struct Times {
+struct SessionTimes {
     #[serde(default)]
     created: Time,
 }
@@ -120,5 +120,5 @@ pub(super) fn read(dir: &Path, session: &SessionFile, sink: &mut EventSink<'_>) 
 #[derive(Default, Deserialize)]
 struct Created {
     #[serde(default)]
-    time: Obj<Times>,
+    time: Obj<SessionTimes>,
 }

@@ -5,14 +5,14 @@ use super::sessions_prefix;
 use crate::{
     base::{error::Result, path::MemoryPath, text, time::age},
     operations::{dream_summary::DreamSummary, raw_files},
-    tools::{ToolContext, ToolResult, args::Args},
+    tools::{ToolContext, ToolResult, args::ToolArguments},
 };
 use serde_json::json;
 
 /// The lock file of mcp-agent-memory's daemon: its modification time is the last run, its content the PID of the running process.
 const LOCK: &str = ".consolidate-lock";
 
-pub(super) fn run(caller: &ToolContext, args: &Args<'_>) -> Result<ToolResult> {
+pub(super) fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     args.reject_unknown()?;
     let store = caller.memdir.store();
     let now = caller.memdir.context().clock.now();

@@ -5,7 +5,7 @@ use crate::{
     base::{error::Result, limits, path::MemoryPath, text},
     operations::raw_files,
     store::{Stored, View},
-    tools::{ToolContext, args::Args},
+    tools::{ToolContext, args::ToolArguments},
 };
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -16,7 +16,7 @@ const LEVELS: usize = 2;
 /// Maximum number of rows.
 const ROWS: usize = 5_000;
 
-pub(super) fn view(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
+pub(super) fn view(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<String> {
     let given = GivenPath::parse(args, &PATH)?;
     let range = range(args);
     let store = caller.memdir.store();
@@ -29,7 +29,7 @@ pub(super) fn view(caller: &ToolContext, args: &Args<'_>) -> Result<String> {
 }
 
 /// The first and last line, or `None` unless exactly two numbers were given.
-fn range(args: &Args<'_>) -> Option<(i64, i64)> {
+fn range(args: &ToolArguments<'_>) -> Option<(i64, i64)> {
     let (_, value) = args.value(&VIEW_RANGE)?;
     match value.as_array()?.as_slice() {
         [first, last] => Some((first.as_i64()?, last.as_i64()?)),

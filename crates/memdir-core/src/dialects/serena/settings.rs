@@ -8,7 +8,7 @@ use crate::{
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-pub(super) struct Settings {
+pub(super) struct SerenaSettings {
     /// Serena's folder in the project.
     pub(super) folder: PathBuf,
     pub(super) read_only: Vec<String>,
@@ -26,13 +26,13 @@ struct File {
     project_serena_folder_location: Option<String>,
 }
 
-pub(super) fn load(places: &DialectPlaces<'_>, home: &Path) -> Result<Settings> {
+pub(super) fn load(places: &DialectPlaces<'_>, home: &Path) -> Result<SerenaSettings> {
     let global = file(places, &home.join("serena_config.yml"))?;
     let folder = project_folder(places, global.project_serena_folder_location.as_deref());
     let project = file(places, &folder.join("project.yml"))?;
     let merged =
         |pick: fn(&File) -> &Option<Vec<String>>| [&global, &project].into_iter().filter_map(|file| pick(file).clone()).flatten().collect();
-    Ok(Settings {
+    Ok(SerenaSettings {
         read_only: merged(|file| &file.read_only_memory_patterns),
         ignored: merged(|file| &file.ignored_memory_patterns),
         folder,

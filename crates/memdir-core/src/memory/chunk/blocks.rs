@@ -5,7 +5,7 @@ use crate::memory::lines::{Fence, heading, indent, underline_level};
 
 /// A run of lines that belong together; both ends count from 0 and are inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct LineBlock {
     pub(super) first: usize,
     pub(super) last: usize,
     pub(super) kind: BlockKind,
@@ -31,7 +31,7 @@ const ITEM_LINES: usize = 15;
 const SPLIT_LEVELS: usize = 8;
 
 /// Splits lines into blocks, in order. Together they contain every line that is not blank.
-pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
+pub(super) fn blocks(lines: &[&str]) -> Vec<LineBlock> {
     let mut blocks = Vec::new();
     let mut at = 0;
     while at < lines.len() {
@@ -49,37 +49,37 @@ pub(super) fn blocks(lines: &[&str]) -> Vec<Block> {
     blocks
 }
 
-pub(super) fn block_at(lines: &[&str], first: usize) -> Block {
+pub(super) fn block_at(lines: &[&str], first: usize) -> LineBlock {
     let line = lines[first];
     steps::count(line.len());
     if let Some(heading) = heading(line) {
         let kind = BlockKind::Heading { level: heading.level, text: heading.text.to_owned() };
-        return Block { first, last: first, kind };
+        return LineBlock { first, last: first, kind };
     }
     if let Some(fence) = Fence::parse(line) {
-        return Block { first, last: fence_end(lines, first, fence), kind: BlockKind::Fence };
+        return LineBlock { first, last: fence_end(lines, first, fence), kind: BlockKind::Fence };
     }
     if is_rule(line) {
-        return Block { first, last: first, kind: BlockKind::Rule };
+        return LineBlock { first, last: first, kind: BlockKind::Rule };
     }
     if is_table(lines, first) {
         let last = first + lines[first..].iter().take_while(|l| l.contains('|')).count() - 1;
-        return Block { first, last, kind: BlockKind::Table };
+        return LineBlock { first, last, kind: BlockKind::Table };
     }
     if item_indent(line).is_some() {
-        return Block { first, last: item_end(lines, first), kind: BlockKind::Item };
+        return LineBlock { first, last: item_end(lines, first), kind: BlockKind::Item };
     }
     paragraph(lines, first)
 }
 
 /// A paragraph, or a heading if its one line is underlined with `=` or `-`.
-fn paragraph(lines: &[&str], first: usize) -> Block {
+fn paragraph(lines: &[&str], first: usize) -> LineBlock {
     if let Some(level) = lines.get(first + 1).and_then(|l| underline_level(l)) {
         let text = lines[first].trim().to_owned();
-        return Block { first, last: first + 1, kind: BlockKind::Heading { level, text } };
+        return LineBlock { first, last: first + 1, kind: BlockKind::Heading { level, text } };
     }
     let last = (first + 1..lines.len()).find(|&at| is_blank(lines[at]) || starts_block(lines, at)).unwrap_or(lines.len()) - 1;
-    Block { first, last, kind: BlockKind::Paragraph }
+    LineBlock { first, last, kind: BlockKind::Paragraph }
 }
 
 fn starts_block(lines: &[&str], at: usize) -> bool {
@@ -150,7 +150,7 @@ fn item_end(lines: &[&str], first: usize) -> usize {
 }
 
 /// Keeps an item whole, or splits it at its outermost nested items if it is long.
-fn split_item(lines: &[&str], item: Block, levels: usize, into: &mut Vec<Block>) {
+fn split_item(lines: &[&str], item: LineBlock, levels: usize, into: &mut Vec<LineBlock>) {
     if levels == 0 || item.last - item.first < ITEM_LINES {
         into.push(item);
         return;
@@ -171,7 +171,7 @@ fn split_item(lines: &[&str], item: Block, levels: usize, into: &mut Vec<Block>)
     }
 }
 
-fn trimmed(lines: &[&str], first: usize, last: usize) -> Block {
+fn trimmed(lines: &[&str], first: usize, last: usize) -> LineBlock {
     let last = (first..=last).rev().find(|&at| !is_blank(lines[at])).unwrap_or(first);
-    Block { first, last, kind: BlockKind::Item }
+    LineBlock { first, last, kind: BlockKind::Item }
 }

@@ -4,7 +4,7 @@
 //! only those are speakers; otherwise a name must open at least two paragraphs, all names together must open a third of the
 //! paragraphs, and the usual labels of notes are never names.
 
-use super::blocks::{Block, BlockKind, is_blank};
+use super::blocks::{BlockKind, LineBlock, is_blank};
 use crate::base::day::Day;
 use crate::base::sort::SharedSort as _;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(super) struct Opener {
 }
 
 /// Returns the openers of a chat, in order; none if the text is not a chat.
-pub(super) fn openers(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
+pub(super) fn openers(lines: &[&str], blocks: &[LineBlock]) -> Vec<Opener> {
     let found = candidates(lines, blocks);
     let count = |wanted: Role| found.iter().filter(|o| role(&o.name) == wanted).count();
     let (people, assistants) = (count(Role::Person), count(Role::Assistant));
@@ -33,7 +33,7 @@ pub(super) fn openers(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
 }
 
 /// The openers of a chat in which speakers are called by name.
-fn by_name(found: Vec<Opener>, blocks: &[Block]) -> Vec<Opener> {
+fn by_name(found: Vec<Opener>, blocks: &[LineBlock]) -> Vec<Opener> {
     let counts = counts(&found);
     let speaks = |o: &Opener| counts[&o.name] >= 2 && !is_label(&o.name);
     let turns = found.iter().filter(|o| speaks(o)).count();
@@ -66,7 +66,7 @@ fn counts(found: &[Opener]) -> HashMap<String, usize> {
 }
 
 /// Every line that could open a turn: the first lines of paragraphs, all their lines if most turns are one line, and headings.
-fn candidates(lines: &[&str], blocks: &[Block]) -> Vec<Opener> {
+fn candidates(lines: &[&str], blocks: &[LineBlock]) -> Vec<Opener> {
     let paragraphs = || blocks.iter().filter(|b| b.kind == BlockKind::Paragraph);
     let firsts: Vec<usize> = paragraphs().map(|b| b.first).filter(|&at| opener(lines[at], at).is_some()).collect();
     let inner: Vec<usize> = paragraphs().flat_map(|b| b.first + 1..=b.last).filter(|&at| opener(lines[at], at).is_some()).collect();

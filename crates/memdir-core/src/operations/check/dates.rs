@@ -19,7 +19,7 @@ pub fn relative_dates(text: &str) -> Vec<RelativeDate> {
     for (line, content) in (1..).zip(text.lines()) {
         steps::count(content.len());
         if !fences.is_code(content) && !has_date(content) {
-            let words: Vec<Word<'_>> = split_words(content).collect();
+            let words: Vec<DateWord<'_>> = split_words(content).collect();
             out.extend(find(content, &words).into_iter().map(|words| RelativeDate { line, words }));
         }
     }
@@ -27,20 +27,20 @@ pub fn relative_dates(text: &str) -> Vec<RelativeDate> {
 }
 
 /// A word with its offset, and whether it is quoted or code.
-struct Word<'a> {
+struct DateWord<'a> {
     at: usize,
     text: &'a str,
     lower: Cow<'a, str>,
     quoted: bool,
 }
 
-fn split_words(line: &str) -> impl Iterator<Item = Word<'_>> {
+fn split_words(line: &str) -> impl Iterator<Item = DateWord<'_>> {
     let mut code = false;
     let mut quoted = false;
     line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'')
         .scan(0, move |at, piece| {
             let text = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
-            let word = Word { at: *at, text, lower: lower_case(text), quoted: code || quoted };
+            let word = DateWord { at: *at, text, lower: lower_case(text), quoted: code || quoted };
             for c in piece[text.len()..].chars() {
                 code ^= c == '`';
                 quoted = match c {
@@ -62,7 +62,7 @@ fn lower_case(text: &str) -> Cow<'_, str> {
     if is_lower { text.into() } else { text.to_lowercase().into() }
 }
 
-fn find(line: &str, words: &[Word<'_>]) -> Vec<String> {
+fn find(line: &str, words: &[DateWord<'_>]) -> Vec<String> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -77,7 +77,7 @@ fn find(line: &str, words: &[Word<'_>]) -> Vec<String> {
 }
 
 /// The number of words that form a relative date at the beginning of `words`.
-fn length(words: &[Word<'_>]) -> usize {
+fn length(words: &[DateWord<'_>]) -> usize {
     let word = |n: usize| words.get(n).map_or("", |word| &*word.lower);
     let is_amount = |text: &str| text.parse::<u32>().is_ok() || AMOUNTS.contains(&text);
     match word(0) {
@@ -112,7 +112,7 @@ fn is_day(word: &str) -> bool {
 }
 
 /// Whether a word is a month. "This may" and "the next march" are about something else.
-fn is_month(word: &Word<'_>) -> bool {
+fn is_month(word: &DateWord<'_>) -> bool {
     let is_ambiguous = matches!(&*word.lower, "may" | "march" | "august");
     MONTHS.contains(&&*word.lower) && (!is_ambiguous || word.text.starts_with(char::is_uppercase))
 }

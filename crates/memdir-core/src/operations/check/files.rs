@@ -28,7 +28,7 @@ use std::{
 };
 
 /// What the files of a space are checked against.
-pub(super) struct Space<'a> {
+pub(super) struct CheckedSpace<'a> {
     store: &'a dyn Store,
     names: BTreeSet<&'a str>,
     paths: BTreeSet<&'a str>,
@@ -36,10 +36,10 @@ pub(super) struct Space<'a> {
     look: Option<ProjectLookup<'a>>,
 }
 
-impl<'a> Space<'a> {
+impl<'a> CheckedSpace<'a> {
     pub(super) fn new(store: &'a dyn Store, texts: &[(&'a Stored, String)], project: Option<&'a Project>) -> Self {
         let read = |name: &&'static str| Some((*name, alike::normalised_lines(&fs::read_to_string(project?.checkout.join(name)).ok()?)));
-        Space {
+        CheckedSpace {
             store,
             names: texts.iter().map(|(stored, _)| stored.path.name()).collect(),
             paths: texts.iter().map(|(stored, _)| stored.path.as_str()).collect(),
@@ -66,7 +66,7 @@ impl<'a> Space<'a> {
 }
 
 /// Adds the findings of one file.
-pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out: &mut Vec<CheckFinding>) {
+pub(super) fn file_findings(space: &CheckedSpace<'_>, stored: &Stored, text: &str, out: &mut Vec<CheckFinding>) {
     let path = stored.path.as_str();
     let mut add = |line, rule, what: String| out.push(finding(path, line, rule, what));
     for secret in secrets::scan(text) {
@@ -103,7 +103,7 @@ pub(super) fn file_findings(space: &Space<'_>, stored: &Stored, text: &str, out:
     problems.iter().chain(&wires.unreachable()).map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Tripwire, what));
     // Paths in the tripwires of the frontmatter are checked with the tripwires.
     let in_body = |named: &verify::Mention| named.line >= memory.body_first_line();
-    for gone in space.look.iter().flat_map(|look| verify::gone(look, text)).filter(in_body) {
+    for gone in space.look.iter().flat_map(|look| verify::missing_mentions(look, text)).filter(in_body) {
         add(Some(gone.line), CheckRule::Gone, format!("mentions {}, which does not exist", gone.text));
     }
 }
@@ -125,7 +125,7 @@ fn conflict_markers(text: &str) -> Vec<(u64, &'static str)> {
 }
 
 fn reference_finding(
-    space: &Space<'_>,
+    space: &CheckedSpace<'_>,
     holder: &MemoryPath,
     reference: &links::Reference,
     add: &mut impl FnMut(Option<u64>, CheckRule, String),
@@ -158,13 +158,13 @@ fn reference_finding(
     }
 }
 
-fn candidates(space: &Space<'_>, target: &str) -> String {
+fn candidates(space: &CheckedSpace<'_>, target: &str) -> String {
     let near = text::near(target, space.names.iter().copied(), limits::NEAR_NAMES);
     if near.is_empty() { String::new() } else { format!("; {}", did_you_mean("did", &near)) }
 }
 
 /// Adds the findings that concern two files.
-pub(super) fn between_files(space: &Space<'_>, texts: &[(&Stored, String)], out: &mut Vec<CheckFinding>) {
+pub(super) fn between_files(space: &CheckedSpace<'_>, texts: &[(&Stored, String)], out: &mut Vec<CheckFinding>) {
     let memories: Vec<&(&Stored, String)> = texts.iter().filter(|(stored, _)| space.is_memory(&stored.path)).collect();
     let bodies: Vec<Memory> = memories.iter().map(|(_, text)| Memory::parse(text).0).collect();
     let bodies: Vec<&str> = bodies.iter().map(Memory::body).collect();

@@ -9,7 +9,7 @@ pub struct ChangedFile {
     pub old: Option<String>,
     /// Its path after; `None` if the change removes it.
     pub new: Option<String>,
-    /// The changed lines before, each as first and last; an insertion behind a line is `(line + 1, line)`.
+    /// The changed lines before, each as first and last; an insertion after a line is `(line + 1, line)`.
     pub hunks: Vec<(u64, u64)>,
     /// The removed lines.
     pub removed: Vec<String>,
@@ -96,7 +96,7 @@ fn header_paths(paths: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-/// A path behind its prefix; `None` for `/dev/null`.
+/// Returns a path without its prefix, or `None` for `/dev/null`.
 fn named(path: &str, prefix: &str) -> Option<String> {
     unquoted(path.trim_end_matches('\t')).strip_prefix(prefix).map(str::to_owned)
 }

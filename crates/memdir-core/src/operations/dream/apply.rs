@@ -1,5 +1,5 @@
 //! Applies a plan as one change. Operations whose files changed since are left out and reported; everything else happens together, and one
-//! undo takes it back. Only the files that the plan names are written, and the entrypoint lines of those memories.
+//! undo reverts it. Only the files that the plan names are written, and the entrypoint lines of those memories.
 
 use super::{DreamAction, DreamChange, DreamOperation, DreamPlan, validate};
 use crate::{

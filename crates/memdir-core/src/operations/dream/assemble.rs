@@ -50,7 +50,7 @@ pub fn dream(store: &dyn Store, context: &Context, request: &Dream<'_>) -> Resul
         notes.extend(line_notes);
         found.extend(empty::unreachable(store, &material, &unlisted(store, context)?)?);
     }
-    let Selected { operations, notes: dropped, postponed } = select(store, context, &material, found)?;
+    let SelectedOperations { operations, notes: dropped, postponed } = select(store, context, &material, found)?;
     notes.extend(dropped);
     let logs_through = match postponed {
         None => distilled.through.or(request.logs_through),
@@ -72,7 +72,7 @@ fn unlisted(store: &dyn Store, context: &Context) -> Result<HashSet<MemoryPath>>
 }
 
 /// The operations of a plan.
-struct Selected {
+struct SelectedOperations {
     operations: Vec<DreamOperation>,
     /// What was dropped.
     notes: Vec<String>,
@@ -81,7 +81,7 @@ struct Selected {
 }
 
 /// Keeps one operation per file and adds the references that follow moved files.
-fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<DreamOperation>) -> Result<Selected> {
+fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<DreamOperation>) -> Result<SelectedOperations> {
     let by_path = material.by_path();
     let referrers = referrers(material, &found);
     let (mut taken, mut read, mut out) = (HashSet::new(), HashSet::new(), Vec::new());
@@ -141,7 +141,7 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
     let over = note(over, "postponed to the next plan: this plan is full");
     let refused = refused.into_iter().map(|(reason, count)| note(count, &format!("omitted because of {reason}")));
     let notes = std::iter::once(overlapping).chain(refused).chain([over]).flatten().collect();
-    Ok(Selected { operations: out, notes, postponed })
+    Ok(SelectedOperations { operations: out, notes, postponed })
 }
 
 /// What keeps an operation from being planned.

@@ -1,7 +1,7 @@
 //! The statements of a sentence that another memory may contradict. What names the memory itself, entries of changelogs, introductions of
 //! lists and destinations of links are not statements. Pure.
 
-use super::words::{self, Sentence, Token, TokenClass};
+use super::words::{self, ComparedSentence, ComparedWord, TokenClass};
 
 /// A statement that another memory may contradict: equal keys with different values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,9 @@ const MOST_FACTS: usize = 4;
 /// Maximum number of other words.
 const MOST_WORDS: usize = 24;
 
-/// The statements of a sentence: each of its facts as the value of the rest, its polarity, and the value behind `is` or a colon. A value
+/// The statements of a sentence: each of its facts as the value of the rest, its polarity, and the value after `is` or a colon. A value
 /// that is among the `own_words` of the memory, its title and name, says what the memory is about.
-pub(super) fn claims(at: u32, sentence: &Sentence, own_words: &str) -> Vec<Claim> {
+pub(super) fn claims(at: u32, sentence: &ComparedSentence, own_words: &str) -> Vec<Claim> {
     let texts = |class: TokenClass| sentence.tokens.iter().filter(move |token| token.class == class).map(|token| token.text.as_str());
     let mut skeleton: Vec<&str> = texts(TokenClass::Word).chain(texts(TokenClass::Name)).collect();
     skeleton.sort_unstable();
@@ -53,13 +53,14 @@ pub(super) fn claims(at: u32, sentence: &Sentence, own_words: &str) -> Vec<Claim
 
 /// The claim of a sentence with a name in one role, which has one value at a time: `Deploys are on Tuesday`, `CI runs on Buildkite`,
 /// `Ada owns the importer`.
-fn name_claim(at: u32, sentence: &Sentence, own_words: &str) -> Option<Claim> {
+fn name_claim(at: u32, sentence: &ComparedSentence, own_words: &str) -> Option<Claim> {
     let tokens = &sentence.tokens;
     let is_role = |n: usize| n > 0 && ROLES.contains(&tokens[n - 1].text.as_str()) && tokens[n].class == TokenClass::Name;
     let is_owner = tokens.len() > 2 && OWNING.contains(&tokens[1].text.as_str()) && tokens[0].class != TokenClass::Stop;
     let start = if is_owner { 0 } else { (0..tokens.len()).find(|n| is_role(*n))? };
     let length = if is_owner { 1 } else { tokens[start..].iter().take_while(|token| token.class == TokenClass::Name).count() };
-    let text = |tokens: &[Token]| tokens.iter().filter(|token| token.is_content()).map(|token| token.text.clone()).collect::<Vec<_>>();
+    let text =
+        |tokens: &[ComparedWord]| tokens.iter().filter(|token| token.is_content()).map(|token| token.text.clone()).collect::<Vec<_>>();
     let value = text(&tokens[start..start + length]);
     let mut rest = [text(&tokens[..start]), text(&tokens[start + length..])].concat();
     let negations = tokens.iter().filter(|token| token.class == TokenClass::Negation).count();
@@ -80,16 +81,17 @@ const ROLES: [&str; 4] = ["on", "in", "at", "by"];
 const OWNING: [&str; 2] = ["own", "maintain"];
 
 /// The claim of `SUBJECT is VALUE` with a short value of names and words.
-fn value_claim(at: u32, sentence: &Sentence, own_words: &str) -> Option<Claim> {
+fn value_claim(at: u32, sentence: &ComparedSentence, own_words: &str) -> Option<Claim> {
     let copula = sentence.tokens.iter().position(|token| token.class == TokenClass::Copula)?;
     let (subject, value) = sentence.tokens.split_at(copula);
-    let content = |tokens: &[Token]| tokens.iter().filter(|token| token.is_content()).map(|token| token.text.clone()).collect::<Vec<_>>();
+    let content =
+        |tokens: &[ComparedWord]| tokens.iter().filter(|token| token.is_content()).map(|token| token.text.clone()).collect::<Vec<_>>();
     let (mut subject, value_words) = (content(subject), content(value));
     let is_name = value.iter().any(|token| token.class == TokenClass::Name);
     let has_facts = value.iter().any(|token| token.class == TokenClass::Fact || token.class == TokenClass::Negation);
     let is_own = || is_named(&value_words.join(" "), own_words);
     let telling = count_telling(&subject.iter().map(String::as_str).collect::<Vec<_>>());
-    // One word may be a name in lower case, such as `pnpm`, or tell how something is.
+    // One word may be a name in lower case, such as `pnpm`, or describe how something is.
     let is_word = !is_name && value_words.len() == 1 && value.len() == 2 && telling >= 3;
     if !(is_name || is_word) || has_facts || subject.is_empty() || !(1..=3).contains(&value_words.len()) || is_own() {
         return None;
@@ -102,7 +104,7 @@ fn value_claim(at: u32, sentence: &Sentence, own_words: &str) -> Option<Claim> {
 
 /// Whether a sentence states something by itself: it is neither an entry of a changelog, a row of a table, a copyright nor the introduction
 /// of a list. What begins with a bracket is a link, its definition, or an entry with a mark such as `[Fix]`.
-fn is_statement(sentence: &Sentence) -> bool {
+fn is_statement(sentence: &ComparedSentence) -> bool {
     let source = sentence.source.as_str();
     let first = |text: &str| text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default().to_lowercase();
     let is_entry = |text: &str| ENTRIES.contains(&first(text).as_str());
@@ -119,13 +121,13 @@ const ENTRIES: [&str; 32] = [
 ];
 
 /// Whether a sentence begins with a word for something in the text before it: `It is 300 per minute`.
-fn has_vague_subject(sentence: &Sentence) -> bool {
+fn has_vague_subject(sentence: &ComparedSentence) -> bool {
     sentence.tokens.first().is_some_and(|token| VAGUE.contains(&token.text.as_str()))
 }
 
 const VAGUE: [&str; 12] = ["this", "that", "these", "those", "it", "its", "he", "she", "they", "their", "here", "there"];
 
-/// The number of words that tell what a sentence is about.
+/// The number of words that identify the subject of a sentence.
 fn count_telling(words: &[&str]) -> usize {
     words.iter().filter(|word| !UNSPECIFIC.contains(word)).count()
 }

@@ -51,12 +51,12 @@ fn is_one_subject(a: &MaterialFile, b: &MaterialFile, is_weak: bool) -> bool {
     a.prefix == b.prefix && (same_title || (!is_weak && !are_about_different_things(&a.features, &b.features)))
 }
 
-type Place = (usize, u32);
+type StatementPlace = (usize, u32);
 /// The sentences of two memories, the older one first, and whether both may be true.
 type Sentences = (u32, u32, bool);
 
 /// The two statements, the older one first.
-fn order(a: Place, b: Place, files: &[MaterialFile]) -> (Place, Place) {
+fn order(a: StatementPlace, b: StatementPlace, files: &[MaterialFile]) -> (StatementPlace, StatementPlace) {
     if (files[a.0].at, a.0) <= (files[b.0].at, b.0) { (a, b) } else { (b, a) }
 }
 

@@ -140,7 +140,7 @@ fn is_duration(words: &str, line: &str) -> bool {
     starts_with_in && !line.split(|c: char| !c.is_alphanumeric()).any(|word| AHEAD.contains(&word.to_lowercase().as_str()))
 }
 
-/// Whether the sentence of a date is about every day, or tells what to do: then the words are not about the day of writing.
+/// Whether the sentence of a date is about every day, or is an instruction: then the words are not about the day of writing.
 fn is_timeless(words: &str, line: &str) -> bool {
     let Some(at) = line.find(words) else { return false };
     let start = line[..at].rfind(". ").map_or(0, |dot| dot + 2);
@@ -157,7 +157,7 @@ fn is_timeless(words: &str, line: &str) -> bool {
 /// Words of sentences that hold on every day.
 const TIMELESS: [&str; 14] =
     ["every", "always", "never", "each", "whenever", "usually", "daily", "weekly", "if", "when", "unless", "any", "none", "nobody"];
-/// First words of sentences that tell what to do.
+/// First words of instructions.
 const IMPERATIVES: [&str; 14] =
     ["run", "ask", "use", "check", "delete", "keep", "remind", "show", "report", "tell", "list", "print", "say", "write"];
 
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dated_heading_says_when_the_lines_below_it_were_written() {
+    fn a_dated_heading_dates_the_lines_below_it() {
         let text =
             "# Log of 2026-03-01\n\na\n\n## Call on 2026-03-05\n\n### Open\n\nb\n\n## Later\n\nc\n\n**UPDATE 2026-03-25 — active:**\n\nd\n";
         let days = section_days(text);

@@ -50,7 +50,7 @@ pub(super) fn find(
         candidates.extend(close(files, embedder)?);
     }
     for (a, b) in candidates {
-        if say_the_same(&files[a], &files[b]) {
+        if are_same_statement(&files[a], &files[b]) {
             pairs.entry((a, b)).or_insert(DreamReason::NearDuplicate);
         }
     }
@@ -146,7 +146,7 @@ fn close(files: &[MaterialFile], embedder: &dyn Embedder) -> Result<Vec<(usize, 
     Ok(out)
 }
 
-fn say_the_same(a: &MaterialFile, b: &MaterialFile) -> bool {
+fn are_same_statement(a: &MaterialFile, b: &MaterialFile) -> bool {
     let (x, y) = (&a.features, &b.features);
     if a.prefix != b.prefix || x.negations != y.negations || are_about_different_things(x, y) || are_contrasted(x, y) {
         return false;
@@ -247,7 +247,7 @@ fn merge(files: &[MaterialFile], group: &[usize], reason: DreamReason, weight: &
         names => (names.concat(), true),
     };
     let verb = |one: &str, many: &str| if is_one { one.to_owned() } else { many.to_owned() };
-    // The name may be all that tells which of two things a text is about.
+    // Only the name may show which of two things a text is about.
     let is_named_apart = others.iter().any(|other| are_about_different_things(&kept.features, &other.features));
     let (what, confidence) = match reason {
         DreamReason::ExactDuplicate if is_named_apart => {

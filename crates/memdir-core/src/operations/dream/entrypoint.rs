@@ -117,7 +117,7 @@ pub(super) fn find(
     Ok((out, notes))
 }
 
-/// What brings an entrypoint within its budget, given its generated lines, those of the least value first.
+/// Returns the operations that bring an entrypoint within its budget, given its generated lines, those of the least value first.
 fn tidied(
     entrypoint: &EntrypointFiles,
     lines: &[OwnLine<'_>],

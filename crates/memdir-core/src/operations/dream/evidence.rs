@@ -16,7 +16,7 @@ use jiff::civil::Date;
 
 /// Returns the proposed updates.
 pub(super) fn find(material: &Material, look: Option<&ProjectLookup<'_>>, today: Date) -> Vec<DreamOperation> {
-    material.files.iter().filter_map(|file| stale(file, today).or_else(|| gone(file, look?, today))).collect()
+    material.files.iter().filter_map(|file| stale(file, today).or_else(|| missing_evidence(file, look?, today))).collect()
 }
 
 fn stale(file: &MaterialFile, today: Date) -> Option<DreamOperation> {
@@ -25,7 +25,7 @@ fn stale(file: &MaterialFile, today: Date) -> Option<DreamOperation> {
     Some(update(file, DreamReason::Stale, format!("{} was valid until {last}", file.name()), 85, text))
 }
 
-fn gone(file: &MaterialFile, look: &ProjectLookup<'_>, today: Date) -> Option<DreamOperation> {
+fn missing_evidence(file: &MaterialFile, look: &ProjectLookup<'_>, today: Date) -> Option<DreamOperation> {
     // A user's memories are not about this project, and what is outdated already is marked.
     if !matches!(file.prefix.as_str(), "" | "team") || file.validity.outdated(|| today).is_some() {
         return None;

@@ -4,7 +4,7 @@
 use super::{
     DreamAction, DreamChange, DreamOperation, DreamReason,
     material::{Material, common},
-    words::{self, Token, TokenClass},
+    words::{self, ComparedWord, TokenClass},
 };
 use crate::base::sort::SharedSort as _;
 use crate::{
@@ -130,8 +130,11 @@ fn states_a_value(entry: &str) -> bool {
 }
 
 fn words_of(text: &str) -> Vec<u64> {
-    let mut words: Vec<u64> =
-        words::tokens(text).iter().filter(|token| Token::is_content(token)).map(|token| words::hash_of([token.text.as_str()])).collect();
+    let mut words: Vec<u64> = words::tokens(text)
+        .iter()
+        .filter(|token| ComparedWord::is_content(token))
+        .map(|token| words::hash_of([token.text.as_str()]))
+        .collect();
     words.sort_unstable();
     words.dedup();
     words

@@ -4,7 +4,7 @@
 use super::{
     Dream, DreamChange, DreamProgress,
     claims::{self, Claim},
-    words::{self, Sentence, Token, TokenClass},
+    words::{self, ComparedSentence, ComparedWord, TokenClass},
 };
 use crate::{
     base::{
@@ -161,7 +161,7 @@ impl MaterialFile {
     }
 
     /// The sentences of its body.
-    pub(super) fn sentences(&self) -> Vec<Sentence> {
+    pub(super) fn sentences(&self) -> Vec<ComparedSentence> {
         words::sentences(self.memory.body())
     }
 }
@@ -177,7 +177,7 @@ impl Features {
         let own_words = claims::spaced(&format!("{title} {name}"));
         let sentences = words::sentences(memory.body());
         for (at, sentence) in sentences.iter().enumerate() {
-            let content: Vec<&Token> = sentence.tokens.iter().filter(|token| token.is_content()).collect();
+            let content: Vec<&ComparedWord> = sentence.tokens.iter().filter(|token| token.is_content()).collect();
             out.count += content.len();
             for token in &content {
                 let hash = words::hash_of([token.text.as_str()]);

@@ -17,13 +17,13 @@ pub fn parse(text: &str) -> Result<DreamPlan> {
     if text.len() > limits::DREAM_PLAN_BYTES {
         return Err(Error::TooLarge { what: "the plan".into(), size: text.len() as u64, limit: limits::DREAM_PLAN_BYTES as u64 });
     }
-    // An editor of Windows ends every line of the plan with CRLF, also those of the texts.
+    // An editor of Windows ends every line of the plan with CRLF, including those of the texts.
     let is_crlf = text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n"));
     let text = if is_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
-    Parser { lines: (1..).zip(text.split('\n')).collect::<Vec<_>>().into_iter().peekable() }.plan()
+    PlanParser { lines: (1..).zip(text.split('\n')).collect::<Vec<_>>().into_iter().peekable() }.plan()
 }
 
-struct Parser<'a> {
+struct PlanParser<'a> {
     lines: Peekable<std::vec::IntoIter<(usize, &'a str)>>,
 }
 
@@ -38,7 +38,7 @@ fn wrong(line: usize, why: impl std::fmt::Display) -> Error {
     Error::bad_input("plan", format!("line {line}: {why}"))
 }
 
-impl<'a> Parser<'a> {
+impl<'a> PlanParser<'a> {
     fn plan(mut self) -> Result<DreamPlan> {
         match self.filled() {
             Some((_, line)) if line.trim_end() == HEADING => {}

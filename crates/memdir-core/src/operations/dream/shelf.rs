@@ -1,4 +1,4 @@
-//! Keeps the plans of one space and what became of them, in a directory outside of every mount. Plans are private: they contain the texts
+//! Keeps the plans of one space and their outcomes, in a directory outside of every mount. Plans are private: they contain the texts
 //! of memories.
 
 use super::{DreamApplied, DreamPlan, DreamReason, parse, render};
@@ -195,7 +195,7 @@ impl DreamShelf {
         Ok(Some((kept(&self.state().without_undone(store)?, file), text)))
     }
 
-    /// Records that a plan was made. Logs that have nothing for it are not read again.
+    /// Records that a plan was made. Logs without content for a plan are not read again.
     pub fn record_made(&self, plan: &DreamPlan, store: &dyn Store) -> Result<()> {
         let applied = DreamState { nothing_in_logs: None, ..self.state() }.logs_through(store)?;
         let has_facts = plan.operations.iter().any(|operation| operation.reason == DreamReason::Log);

@@ -13,18 +13,18 @@ use std::{
 
 /// One sentence of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(super) struct ComparedSentence {
     /// The line of the body it is on, 0-based.
     pub(super) line: usize,
     /// Its source.
     pub(super) source: String,
     /// Its tokens, in order.
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<ComparedWord>,
 }
 
 /// A word of a sentence, in lower case and without its plural ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct ComparedWord {
     pub(super) text: String,
     pub(super) class: TokenClass,
 }
@@ -48,7 +48,7 @@ pub(super) enum TokenClass {
     Word,
 }
 
-impl Token {
+impl ComparedWord {
     /// Whether the token has content that two texts share or not.
     pub(super) fn is_content(&self) -> bool {
         matches!(self.class, TokenClass::Fact | TokenClass::Name | TokenClass::Word)
@@ -56,9 +56,9 @@ impl Token {
 }
 
 /// Splits a body into sentences, outside of code blocks and without headings.
-pub(super) fn sentences(body: &str) -> Vec<Sentence> {
-    let parsed = sources(body).map(|(line, source)| Sentence { line, source: source.to_owned(), tokens: tokens(source) });
-    parsed.filter(|sentence| sentence.tokens.iter().any(Token::is_content)).collect()
+pub(super) fn sentences(body: &str) -> Vec<ComparedSentence> {
+    let parsed = sources(body).map(|(line, source)| ComparedSentence { line, source: source.to_owned(), tokens: tokens(source) });
+    parsed.filter(|sentence| sentence.tokens.iter().any(ComparedWord::is_content)).collect()
 }
 
 /// The sources of the sentences of a body, each with its line.
@@ -101,16 +101,16 @@ fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
 /// The content words of a title, sorted and without duplicates.
 pub(super) fn title_words(title: &str) -> Vec<String> {
     let separated = title.replace(['/', '_', '-'], " ");
-    let tells_apart = |token: &Token| token.is_content() && !GENERIC.contains(&token.text.as_str());
-    let mut words: Vec<String> = tokens(&separated).into_iter().filter(tells_apart).map(|token| token.text).collect();
+    let is_distinctive = |token: &ComparedWord| token.is_content() && !GENERIC.contains(&token.text.as_str());
+    let mut words: Vec<String> = tokens(&separated).into_iter().filter(is_distinctive).map(|token| token.text).collect();
     words.shared_sort();
     words.dedup();
     words
 }
 
 /// The tokens of a sentence.
-pub(super) fn tokens(sentence: &str) -> Vec<Token> {
-    let mut out: Vec<Token> = Vec::new();
+pub(super) fn tokens(sentence: &str) -> Vec<ComparedWord> {
+    let mut out: Vec<ComparedWord> = Vec::new();
     let mut code = false;
     for raw in sentence.split_whitespace() {
         let opens = raw.bytes().filter(|byte| *byte == b'`').count();
@@ -119,7 +119,7 @@ pub(super) fn tokens(sentence: &str) -> Vec<Token> {
         let is_value_mark = raw == "=" || raw == "→" || raw == "->";
         let word = trim(raw);
         if is_value_mark {
-            out.push(Token { text: "=".into(), class: TokenClass::Copula });
+            out.push(ComparedWord { text: "=".into(), class: TokenClass::Copula });
             continue;
         }
         if word.is_empty() {
@@ -127,7 +127,7 @@ pub(super) fn tokens(sentence: &str) -> Vec<Token> {
         }
         out.push(classify(word, is_code, out.is_empty()));
         if raw.ends_with(':') {
-            out.push(Token { text: "=".into(), class: TokenClass::Copula });
+            out.push(ComparedWord { text: "=".into(), class: TokenClass::Copula });
         }
     }
     numbers_in_words(&mut out);
@@ -148,7 +148,7 @@ fn trim(raw: &str) -> &str {
 }
 
 /// Makes numbers in words facts like those in digits. "One" is a number before a noun only, as in "one approval".
-fn numbers_in_words(tokens: &mut [Token]) {
+fn numbers_in_words(tokens: &mut [ComparedWord]) {
     for at in 0..tokens.len() {
         let is_counted = tokens.get(at + 1).is_some_and(|next| next.class == TokenClass::Word);
         // Before the texts are compared: this is done for every word of every memory.
@@ -158,14 +158,14 @@ fn numbers_in_words(tokens: &mut [Token]) {
         let is_pronoun = at > 0 && matches!(tokens[at - 1].text.as_str(), "no" | "this" | "that" | "each" | "every" | "any" | "the");
         let number = NUMBERS.iter().position(|word| *word == tokens[at].text);
         if let Some(number) = number.filter(|number| !(*number == 0 && is_pronoun)) {
-            tokens[at] = Token { text: (number + 1).to_string(), class: TokenClass::Fact };
+            tokens[at] = ComparedWord { text: (number + 1).to_string(), class: TokenClass::Fact };
         }
     }
 }
 
 const NUMBERS: [&str; 12] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-fn classify(word: &str, is_code: bool, is_first: bool) -> Token {
+fn classify(word: &str, is_code: bool, is_first: bool) -> ComparedWord {
     let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase().replace('’', "'") };
     let is_mark = |byte: u8| matches!(byte, b'/' | b'_' | b'\\' | b'@' | b'#' | b'$' | b'.' | b':');
     let is_identifier = word.bytes().any(is_mark)
@@ -183,19 +183,19 @@ fn classify(word: &str, is_code: bool, is_first: bool) -> Token {
         TokenClass::Word
     };
     let text = if matches!(class, TokenClass::Word | TokenClass::Name) { stem(&lower) } else { lower };
-    Token { text, class }
+    ComparedWord { text, class }
 }
 
 /// The classes of words without content of their own. A table: every word of every memory is looked up in it.
 fn function_words() -> &'static FxHashMap<&'static str, TokenClass> {
     static WORDS: OnceLock<FxHashMap<&str, TokenClass>> = OnceLock::new();
-    let of = |words: &[&'static str], class| words.iter().map(|word| (*word, class)).collect::<Vec<_>>();
+    let with_class = |words: &[&'static str], class| words.iter().map(|word| (*word, class)).collect::<Vec<_>>();
     WORDS.get_or_init(|| {
         let lists = [
-            of(&STOP, TokenClass::Stop),
-            of(&COPULAS, TokenClass::Copula),
-            of(&AFFIRMATIONS, TokenClass::Affirmation),
-            of(&NEGATIONS, TokenClass::Negation),
+            with_class(&STOP, TokenClass::Stop),
+            with_class(&COPULAS, TokenClass::Copula),
+            with_class(&AFFIRMATIONS, TokenClass::Affirmation),
+            with_class(&NEGATIONS, TokenClass::Negation),
         ];
         lists.into_iter().flatten().collect()
     })
@@ -231,7 +231,7 @@ pub(super) fn mix(mut hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
-/// Words of titles that do not tell what a memory is about.
+/// Words of titles that do not show what a memory is about.
 const GENERIC: [&str; 15] =
     ["copy", "copi", "again", "bak", "old", "new", "final", "draft", "duplicate", "update", "updat", "note", "memory", "memori", "misc"];
 const NEGATIONS: [&str; 8] = ["not", "never", "no", "cannot", "without", "avoid", "stop", "nor"];

@@ -78,7 +78,7 @@ fn read_markdown(text: &str) -> (Vec<Incoming>, Vec<Problem>) {
     (memories, problems)
 }
 
-/// The line ends that may precede a header. Every header is looked for behind them, so they must not be many.
+/// The line ends that may precede a header. Every header is looked up after them, so the list must be short.
 const MARK_GAP_BYTES: usize = 64;
 
 /// Whether the end of a memory is followed by the next header or the end of the file.

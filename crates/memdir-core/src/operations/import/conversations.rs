@@ -49,9 +49,9 @@ fn conversations(from: &'static str, list: &[Value], parse: fn(&Value) -> Conver
             problems.push(Problem { line: None, what: format!("conversation {}{title} has no text and was skipped", n + 1) });
         } else {
             let parts = parts(conversation);
-            let of = parts.len();
+            let count = parts.len();
             memories.extend(parts.into_iter().enumerate().map(|(n, part)| {
-                let mut log = log(&part, n + 1, of);
+                let mut log = log(&part, n + 1, count);
                 // A conversation with a secret is imported without the secret, like chats.
                 if let Cow::Owned(masked) = secrets::redact(&log.text) {
                     log.text = masked;

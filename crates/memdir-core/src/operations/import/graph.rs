@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line {
+enum GraphLine {
     #[serde(rename_all = "camelCase")]
     Entity {
         name: String,
@@ -23,18 +23,18 @@ enum Line {
 /// Reads a graph, or returns `None` if the first line is not an entity or relation.
 pub(super) fn read(text: &str) -> Option<ImportFile> {
     let first = text.lines().find(|line| !line.trim().is_empty())?;
-    serde_json::from_str::<Line>(first).ok()?;
+    serde_json::from_str::<GraphLine>(first).ok()?;
     let mut entities: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
     let mut relations: Vec<(String, String, String)> = Vec::new();
     let mut problems = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match serde_json::from_str(line) {
-            Ok(Line::Entity { name, entity_type, observations }) => {
+            Ok(GraphLine::Entity { name, entity_type, observations }) => {
                 let entity = entities.entry(name).or_default();
                 entity.0 = entity_type;
                 entity.1.extend(observations);
             }
-            Ok(Line::Relation { from, to, relation_type }) => relations.push((from, relation_type, to)),
+            Ok(GraphLine::Relation { from, to, relation_type }) => relations.push((from, relation_type, to)),
             Err(_) => problems.push(Problem::at(n as u64 + 1, "the line is neither an entity nor a relation and was skipped")),
         }
     }

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_kept_where_they_can_be_and_made_where_they_cannot() {
+    fn names_are_kept_if_valid_and_generated_otherwise() {
         for (under, name, expected) in [
             ("", "notes/Deploy.md", "notes/Deploy.md"),
             ("", "notes/deploy", "notes/deploy.md"),

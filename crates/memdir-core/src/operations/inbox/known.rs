@@ -45,12 +45,12 @@ const MAX_KNOWN: usize = 20;
 /// Bytes of the person's words that are kept with each.
 const WORDS_BYTES: usize = 300;
 
-/// A memory that already contains what was said in a conversation.
+/// A memory that already contains what a conversation would propose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownMemory {
     /// The memory.
     pub memory: String,
-    /// What recall does with it if the person says the same again.
+    /// What recall does with it if the person writes the same again.
     pub why: String,
     /// Why the candidate would have been proposed.
     pub kind: CandidateKind,
@@ -63,7 +63,7 @@ pub struct KnownMemory {
     pub key: String,
 }
 
-/// Splits candidates into those that are new and those that a memory of the space already says. Records the latter.
+/// Splits candidates into those that are new and those that a memory of the space already contains. Records the latter.
 pub(super) fn split_known<'a>(
     store: &dyn Store,
     context: &Context,
@@ -93,33 +93,33 @@ pub(super) fn list(store: &dyn Store) -> Vec<KnownMemory> {
     all
 }
 
-/// Finds the memory that already says what a candidate proposes.
+/// Finds the memory that already contains what a candidate proposes.
 pub(crate) fn find(store: &dyn Store, table: &RecallTable, candidate: &Candidate) -> Result<Option<KnownMemory>> {
     // Those two are about a memory that exists.
     if candidate.kind.changes_memory() {
         return Ok(None);
     }
-    let said = if candidate.words.trim().is_empty() { &candidate.description } else { &candidate.words };
-    let said = text::truncate_bytes(said, COMPARED_BYTES);
+    let proposed = if candidate.words.trim().is_empty() { &candidate.description } else { &candidate.words };
+    let proposed = text::truncate_bytes(proposed, COMPARED_BYTES);
     let mut analyser = Analyser::default();
     let mut stems =
         |text: &str| -> Vec<String> { analyser.split_words(text).into_iter().filter(|word| !word.stop).map(|word| word.stem).collect() };
-    let wanted = Statement::new(said, stems(said));
+    let wanted = Statement::new(proposed, stems(proposed));
     if wanted.words.len() < MIN_WORDS {
         return Ok(None);
     }
-    for explained in message::explain(table, said, None).into_iter().take(COMPARED) {
+    for explained in message::explain(table, proposed, None).into_iter().take(COMPARED) {
         let path = MemoryPath::parse(&explained.name)?;
         let Some(stored) = read::if_readable(store.get(&path))? else { continue };
         let decoded = text::decode(&stored.bytes).0;
         let (memory, _) = Memory::parse(&decoded);
         let has = Statement::new(memory.body(), stems(&format!("{} {}", memory.hook(), memory.body())));
-        if has.says(&wanted) {
+        if has.contains(&wanted) {
             return Ok(Some(KnownMemory {
                 memory: explained.name.clone(),
                 why: explained.verdict_text(),
                 kind: candidate.kind,
-                words: text::truncate_bytes(&secrets::redact(said.trim()), WORDS_BYTES).to_owned(),
+                words: text::truncate_bytes(&secrets::redact(proposed.trim()), WORDS_BYTES).to_owned(),
                 at: candidate.at,
                 key: candidate.key.clone(),
             }));
@@ -144,9 +144,9 @@ impl Statement {
         Statement { pairs, words: stems.into_iter().collect(), negations }
     }
 
-    /// Whether it says what another statement says: most of its words in the same order, all of its numbers, and the same
+    /// Whether it contains another statement: most of its words in the same order, all of its numbers, and the same
     /// negations. A longer text may have others.
-    fn says(&self, other: &Statement) -> bool {
+    fn contains(&self, other: &Statement) -> bool {
         let contained = other.words.intersection(&self.words).count();
         let pairs = other.pairs.intersection(&self.pairs).count();
         let has_numbers =

@@ -44,7 +44,7 @@ pub struct Proposed {
     /// The names of weaker candidates that left the full inbox.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
-    /// Memories that already say what would have been proposed.
+    /// Memories that already contain what would have been proposed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownMemory>,
 }
@@ -88,16 +88,16 @@ struct Ranked<'a> {
 
 fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &str, root: &Path) -> Result<(Vec<FileEdit>, Proposed)> {
     let now = context.clock.now();
-    let there = entries(view, prefix)?;
+    let existing = entries(view, prefix)?;
     let decided = decided_keys(root);
-    let mut keys: HashSet<String> = there.iter().map(|entry| entry.key.clone()).collect();
+    let mut keys: HashSet<String> = existing.iter().map(|entry| entry.key.clone()).collect();
     let open_entries: HashMap<&str, &InboxEntry> =
-        there.iter().filter(|entry| !entry.rejected).map(|entry| (entry.key.as_str(), entry)).collect();
+        existing.iter().filter(|entry| !entry.rejected).map(|entry| (entry.key.as_str(), entry)).collect();
     let mut edits = Vec::new();
-    let rejected_keys: HashSet<&str> = there.iter().filter(|entry| entry.rejected).map(|entry| entry.key.as_str()).collect();
-    let mut names: HashSet<String> = there.iter().map(|entry| entry.name.clone()).collect();
+    let rejected_keys: HashSet<&str> = existing.iter().filter(|entry| entry.rejected).map(|entry| entry.key.as_str()).collect();
+    let mut names: HashSet<String> = existing.iter().map(|entry| entry.name.clone()).collect();
     // The same sentence can be evidence of two kinds: asked for, and asked for again.
-    let mut said: HashSet<String> = there.iter().filter_map(|entry| normal_words(&entry.words)).collect();
+    let mut known_words: HashSet<String> = existing.iter().filter_map(|entry| normal_words(&entry.words)).collect();
     let mut proposed = Proposed::default();
     let mut ranked: Vec<Ranked<'_>> = Vec::new();
     for candidate in candidates.iter().copied() {
@@ -116,7 +116,7 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
             continue;
         }
         keys.insert(candidate.key.clone());
-        if normal_words(&candidate.words).is_some_and(|words| !said.insert(words)) {
+        if normal_words(&candidate.words).is_some_and(|words| !known_words.insert(words)) {
             proposed.open += 1;
             continue;
         }
@@ -128,7 +128,7 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
             new: Some((candidate, path)),
         });
     }
-    let (rejected, open): (Vec<_>, Vec<_>) = there.into_iter().partition(|entry| entry.rejected);
+    let (rejected, open): (Vec<_>, Vec<_>) = existing.into_iter().partition(|entry| entry.rejected);
     ranked.extend(open.into_iter().map(|entry| Ranked { weight: entry.weight, newest: entry.newest(), name: entry.name, new: None }));
     ranked.shared_sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.newest.cmp(&a.newest)).then(a.name.cmp(&b.name)));
     for (at, one) in ranked.into_iter().enumerate() {

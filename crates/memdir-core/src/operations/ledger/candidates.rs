@@ -1,4 +1,4 @@
-//! What the ledger says about rules: one that was violated again and again needs a higher strength, one that never fires can go. Both
+//! What the ledger shows about rules: one that is violated repeatedly needs a higher strength, one that never fires can be removed. Both
 //! are proposed to the person and never done. Pure.
 
 use super::{SpaceUses, tripwire_id};

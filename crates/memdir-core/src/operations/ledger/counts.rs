@@ -95,7 +95,7 @@ pub struct CountedSince {
 
 /// The counts of one mount, by the name of the memory in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct MountCounts {
+pub(super) struct MountUseCounts {
     pub(super) counted: CountedSince,
     pub(super) memories: BTreeMap<String, UseCounts>,
     /// By the name of the memory and the id of the tripwire.
@@ -155,10 +155,10 @@ fn parse_kind(code: &str) -> Option<UseKind> {
     }
 }
 
-impl MountCounts {
+impl MountUseCounts {
     /// Adds up the lines of a file. An incomplete last line is not counted.
-    pub(super) fn parse(text: &str) -> MountCounts {
-        let mut counts = MountCounts::default();
+    pub(super) fn parse(text: &str) -> MountUseCounts {
+        let mut counts = MountUseCounts::default();
         let complete = text.rfind('\n').map_or("", |end| &text[..end]);
         for line in complete.split('\n') {
             // `None` is a line that is not understood.

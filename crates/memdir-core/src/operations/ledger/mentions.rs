@@ -25,7 +25,7 @@ pub fn cited_names(text: &str, names: &BTreeSet<String>) -> BTreeSet<String> {
 }
 
 fn cited(word: &str, is_marked: bool, names: &BTreeSet<String>) -> Option<String> {
-    // A sentence may end behind the name.
+    // A sentence may end after the name.
     let word = word.trim_end_matches(['.', '\'']);
     let name = strip_md(word);
     let is_distinct = is_marked || name.len() != word.len() || name.contains(['/', '-', '_', '.']);

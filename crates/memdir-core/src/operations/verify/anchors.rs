@@ -24,27 +24,27 @@ pub trait FileHistory {
     fn current_blob(&self, path: &str) -> Option<String>;
 }
 
-/// What became of an anchored source.
+/// An anchored source and whether its lines changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnchorState {
     /// The source as the memory names it.
     pub source: String,
-    /// What became of it.
+    /// Whether its lines changed.
     #[serde(flatten)]
-    pub fate: AnchorFate,
+    pub outcome: AnchorOutcome,
 }
 
-/// What became of the lines of an anchored source.
+/// Whether the lines of an anchored source changed, if that is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
-pub enum AnchorFate {
-    /// They are as they were.
+pub enum AnchorOutcome {
+    /// The lines did not change.
     Unchanged {
         /// Where they are now, if the source names lines.
         #[serde(skip_serializing_if = "Option::is_none")]
         lines: Option<String>,
     },
-    /// They changed.
+    /// The lines changed.
     Changed {
         /// The number of versions that changed them: commits, and the checkout if it is not committed.
         commits: usize,
@@ -64,22 +64,22 @@ pub enum AnchorFate {
 impl AnchorState {
     /// Whether the memory no longer rests on what it names.
     pub fn is_broken(&self) -> bool {
-        matches!(self.fate, AnchorFate::Changed { .. } | AnchorFate::Gone)
+        matches!(self.outcome, AnchorOutcome::Changed { .. } | AnchorOutcome::Gone)
     }
 
-    /// What became of the source, in words.
+    /// Describes the outcome in one sentence.
     pub fn describe(&self) -> String {
         let source = &self.source;
-        match &self.fate {
-            AnchorFate::Unchanged { lines: Some(lines) } if !source.ends_with(&format!(":{lines}")) => {
+        match &self.outcome {
+            AnchorOutcome::Unchanged { lines: Some(lines) } if !source.ends_with(&format!(":{lines}")) => {
                 format!("{source}: unchanged, now at {} {lines}", if lines.contains('-') { "lines" } else { "line" })
             }
-            AnchorFate::Unchanged { .. } => format!("{source}: unchanged"),
-            AnchorFate::Changed { commits: 1, .. } => format!("{source}: changed once since this version"),
-            AnchorFate::Changed { commits, .. } => format!("{source}: changed {commits} times since this version"),
-            AnchorFate::Gone => format!("{source}: the file no longer exists"),
-            AnchorFate::Unknown => format!("{source}: cannot be checked, because it is not in the project's git history"),
-            AnchorFate::NoHistory => format!("{source}: cannot be checked, because no git history is available here"),
+            AnchorOutcome::Unchanged { .. } => format!("{source}: unchanged"),
+            AnchorOutcome::Changed { commits: 1, .. } => format!("{source}: changed once since this version"),
+            AnchorOutcome::Changed { commits, .. } => format!("{source}: changed {commits} times since this version"),
+            AnchorOutcome::Gone => format!("{source}: the file no longer exists"),
+            AnchorOutcome::Unknown => format!("{source}: cannot be checked, because it is not in the project's git history"),
+            AnchorOutcome::NoHistory => format!("{source}: cannot be checked, because no git history is available here"),
         }
     }
 }
@@ -88,12 +88,12 @@ impl AnchorState {
 pub(super) fn anchor_states(validity: &Validity, history: Option<&dyn FileHistory>) -> Vec<AnchorState> {
     let state = |(path, blob, lines): (&str, &str, Option<(u64, u64)>)| {
         let source = SourceRef::File { path: path.to_owned(), blob: Some(blob.to_owned()), lines }.to_string();
-        let fate = match history.map(|history| history.versions_since(path, blob)) {
-            None => AnchorFate::NoHistory,
-            Some(None) => AnchorFate::Unknown,
-            Some(Some(versions)) => fate(&versions, lines),
+        let outcome = match history.map(|history| history.versions_since(path, blob)) {
+            None => AnchorOutcome::NoHistory,
+            Some(None) => AnchorOutcome::Unknown,
+            Some(Some(versions)) => outcome(&versions, lines),
         };
-        AnchorState { source, fate }
+        AnchorState { source, outcome }
     };
     validity.anchors().take(limits::VALIDITY_ITEMS).map(state).collect()
 }
@@ -106,9 +106,9 @@ pub(super) fn with_current_anchors(text: &str, anchors: &[AnchorState], history:
     let mut renewed = raw.to_owned();
     for anchor in anchors {
         let SourceRef::File { path, blob: Some(blob), lines } = SourceRef::parse(&anchor.source) else { continue };
-        let now = match &anchor.fate {
-            AnchorFate::Unchanged { lines } | AnchorFate::Changed { lines, .. } => lines,
-            AnchorFate::Gone | AnchorFate::Unknown | AnchorFate::NoHistory => continue,
+        let now = match &anchor.outcome {
+            AnchorOutcome::Unchanged { lines } | AnchorOutcome::Changed { lines, .. } => lines,
+            AnchorOutcome::Gone | AnchorOutcome::Unknown | AnchorOutcome::NoHistory => continue,
         };
         if lines.is_some() && now.is_none() {
             continue;
@@ -124,16 +124,16 @@ pub(super) fn with_current_anchors(text: &str, anchors: &[AnchorState], history:
 }
 
 /// Follows lines through the versions of a file.
-fn fate(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorFate {
-    let Some(Some(first)) = versions.first() else { return AnchorFate::Unknown };
+fn outcome(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorOutcome {
+    let Some(Some(first)) = versions.first() else { return AnchorOutcome::Unknown };
     if versions.last().is_some_and(Option::is_none) {
-        return AnchorFate::Gone;
+        return AnchorOutcome::Gone;
     }
     let texts: Vec<&str> = versions.iter().flatten().map(String::as_str).collect();
     let count = first.lines().count();
     // Lines that the file never had cannot have stayed the same.
     if lines.is_some_and(|(from, _)| from as usize > count) {
-        return AnchorFate::Unknown;
+        return AnchorOutcome::Unknown;
     }
     let (from, to) = lines.map_or((0, count), |(from, to)| ((from as usize - 1).min(count), (to as usize).min(count)));
     let mut range = from..to;
@@ -151,8 +151,8 @@ fn fate(versions: &[Option<String>], lines: Option<(u64, u64)>) -> AnchorFate {
         _ => format!("{}-{}", range.start + 1, range.end),
     });
     match commits {
-        0 => AnchorFate::Unchanged { lines },
-        commits => AnchorFate::Changed { commits, lines },
+        0 => AnchorOutcome::Unchanged { lines },
+        commits => AnchorOutcome::Changed { commits, lines },
     }
 }
 
@@ -177,37 +177,37 @@ fn follow(changes: &[ChangedLines], range: Range<usize>) -> (Range<usize>, bool)
 
 #[cfg(test)]
 mod tests {
-    use super::{AnchorFate, fate};
+    use super::{AnchorOutcome, outcome};
 
-    fn followed(versions: &[&str], lines: Option<(u64, u64)>) -> AnchorFate {
-        fate(&versions.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>(), lines)
+    fn followed(versions: &[&str], lines: Option<(u64, u64)>) -> AnchorOutcome {
+        outcome(&versions.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>(), lines)
     }
 
     #[test]
     fn lines_are_followed_through_insertions_and_changes() {
         let first = "a\nb\nc\nd\n";
-        let unchanged = |lines: &str| AnchorFate::Unchanged { lines: Some(lines.to_owned()) };
+        let unchanged = |lines: &str| AnchorOutcome::Unchanged { lines: Some(lines.to_owned()) };
         assert_eq!(followed(&[first], Some((2, 3))), unchanged("2-3"));
         assert_eq!(followed(&[first, "x\na\nb\nc\nd\n", "x\ny\na\nb\nc\ne\n"], Some((2, 3))), unchanged("4-5"));
         assert_eq!(
             followed(&[first, "a\nb\nx\nc\nd\n"], Some((2, 3))),
-            AnchorFate::Changed { commits: 1, lines: Some("2-4".into()) },
+            AnchorOutcome::Changed { commits: 1, lines: Some("2-4".into()) },
             "between them"
         );
         assert_eq!(
             followed(&[first, "a\nB\nc\nd\n", "z\na\nB\nc\nd\n", "z\na\nB\nC\nd\n"], Some((2, 3))),
-            AnchorFate::Changed { commits: 2, lines: Some("3-4".into()) }
+            AnchorOutcome::Changed { commits: 2, lines: Some("3-4".into()) }
         );
-        assert_eq!(followed(&[first, "a\nd\n"], Some((2, 3))), AnchorFate::Changed { commits: 1, lines: None });
-        assert_eq!(followed(&[first, "a\nb\nc\nd\ne\n"], None), AnchorFate::Changed { commits: 1, lines: None }, "the whole file");
-        assert_eq!(followed(&[first, first], None), AnchorFate::Unchanged { lines: None });
+        assert_eq!(followed(&[first, "a\nd\n"], Some((2, 3))), AnchorOutcome::Changed { commits: 1, lines: None });
+        assert_eq!(followed(&[first, "a\nb\nc\nd\ne\n"], None), AnchorOutcome::Changed { commits: 1, lines: None }, "the whole file");
+        assert_eq!(followed(&[first, first], None), AnchorOutcome::Unchanged { lines: None });
         assert_eq!(
             followed(&[first, "b\nc\n"], Some((2, 9))),
-            AnchorFate::Changed { commits: 1, lines: Some("1-2".into()) },
+            AnchorOutcome::Changed { commits: 1, lines: Some("1-2".into()) },
             "lines beyond the end"
         );
-        assert_eq!(fate(&[Some(first.into()), None], Some((1, 1))), AnchorFate::Gone);
-        assert_eq!(fate(&[None], None), AnchorFate::Unknown);
-        assert_eq!(followed(&[first], Some((99, 100))), AnchorFate::Unknown, "lines that never were");
+        assert_eq!(outcome(&[Some(first.into()), None], Some((1, 1))), AnchorOutcome::Gone);
+        assert_eq!(outcome(&[None], None), AnchorOutcome::Unknown);
+        assert_eq!(followed(&[first], Some((99, 100))), AnchorOutcome::Unknown, "lines that never were");
     }
 }

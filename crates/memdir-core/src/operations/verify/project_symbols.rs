@@ -24,7 +24,7 @@ pub(super) fn beside_paths(text: &str) -> Vec<(String, String)> {
 }
 
 /// A token of a line.
-enum Piece {
+enum LineToken {
     Symbol(String),
     Path(String),
     Word,
@@ -35,39 +35,39 @@ enum Piece {
     Denial,
 }
 
-fn in_line(pieces: &[Piece]) -> Vec<(String, String)> {
-    if pieces.iter().any(|piece| matches!(piece, Piece::Denial)) {
+fn in_line(pieces: &[LineToken]) -> Vec<(String, String)> {
+    if pieces.iter().any(|piece| matches!(piece, LineToken::Denial)) {
         return Vec::new();
     }
     let before = nearest(pieces.iter());
     let mut behind = nearest(pieces.iter().rev());
     behind.reverse();
     let beside = before.into_iter().zip(behind).map(|(before, behind)| before.or(behind));
-    let symbol = |(piece, path): (&Piece, Option<&str>)| match piece {
-        Piece::Symbol(name) => Some((name.clone(), path?.to_owned())),
+    let symbol = |(piece, path): (&LineToken, Option<&str>)| match piece {
+        LineToken::Symbol(name) => Some((name.clone(), path?.to_owned())),
         _ => None,
     };
     pieces.iter().zip(beside).filter_map(symbol).collect()
 }
 
 /// For every piece the last path before it, if that is near enough.
-fn nearest<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Vec<Option<&'a str>> {
+fn nearest<'a>(pieces: impl Iterator<Item = &'a LineToken>) -> Vec<Option<&'a str>> {
     let (mut path, mut words) = (None, 0);
-    let before = |piece: &'a Piece| {
+    let before = |piece: &'a LineToken| {
         let before = path;
         steps::count(1);
         match piece {
-            Piece::Path(next) => (path, words) = (Some(next.as_str()), 0),
-            Piece::Word if words < BETWEEN => words += 1,
-            Piece::Word | Piece::End | Piece::Denial => path = None,
-            Piece::Symbol(_) | Piece::Code => {}
+            LineToken::Path(next) => (path, words) = (Some(next.as_str()), 0),
+            LineToken::Word if words < BETWEEN => words += 1,
+            LineToken::Word | LineToken::End | LineToken::Denial => path = None,
+            LineToken::Symbol(_) | LineToken::Code => {}
         }
         before
     };
     pieces.map(before).collect()
 }
 
-fn pieces(line: &str) -> Vec<Piece> {
+fn pieces(line: &str) -> Vec<LineToken> {
     let mut out = Vec::new();
     for (at, part) in line.split('`').enumerate() {
         if at % 2 == 0 {
@@ -75,24 +75,24 @@ fn pieces(line: &str) -> Vec<Piece> {
             continue;
         }
         out.push(match in_code(part.trim()) {
-            Some((MentionKind::Symbol, name)) => Piece::Symbol(name),
-            Some((MentionKind::Path, path)) if path.contains('/') => Piece::Path(path),
-            _ => Piece::Code,
+            Some((MentionKind::Symbol, name)) => LineToken::Symbol(name),
+            Some((MentionKind::Path, path)) if path.contains('/') => LineToken::Path(path),
+            _ => LineToken::Code,
         });
     }
     out
 }
 
-fn prose(word: &str, out: &mut Vec<Piece>) {
+fn prose(word: &str, out: &mut Vec<LineToken>) {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && !"/_".contains(c));
     if let Some(path) = path(bare).filter(|path| path.contains('/')) {
-        out.push(Piece::Path(path));
+        out.push(LineToken::Path(path));
     } else if DENIES.contains(&bare.to_lowercase().as_str()) {
-        out.push(Piece::Denial);
+        out.push(LineToken::Denial);
     } else if !bare.is_empty() {
-        out.push(Piece::Word);
+        out.push(LineToken::Word);
     }
     if word.ends_with(['.', ';', '!', '?']) {
-        out.push(Piece::End);
+        out.push(LineToken::End);
     }
 }

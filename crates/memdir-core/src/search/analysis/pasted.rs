@@ -25,7 +25,7 @@ pub(crate) fn pasted_lines(text: &str) -> Option<Vec<String>> {
 pub(crate) fn unfold(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let parts = parts(text);
-    if parts.iter().any(|part| matches!(part, Part::Key(_))) {
+    if parts.iter().any(|part| matches!(part, PastedPart::Key(_))) {
         write_parts(&parts, DEPTH, &mut out);
         return Some(out);
     }
@@ -72,7 +72,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// A part of a text with strings.
-enum Part<'a> {
+enum PastedPart<'a> {
     /// What is outside of strings.
     Plain(&'a str),
     /// A string before a colon.
@@ -82,7 +82,7 @@ enum Part<'a> {
 }
 
 /// Splits a text at its strings. A string ends with its line.
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str) -> Vec<PastedPart<'_>> {
     let bytes = text.as_bytes();
     let mut parts = Vec::new();
     let (mut plain, mut at) = (0, 0);
@@ -96,32 +96,32 @@ fn parts(text: &str) -> Vec<Part<'_>> {
         while end < bytes.len() && !matches!(bytes[end], b'"' | b'\n') {
             end += if bytes[end] == b'\\' && end + 1 < bytes.len() { 2 } else { 1 };
         }
-        // An escape may end inside of a character, or behind the text.
+        // An escape may end inside of a character, or after the text.
         end = end.min(bytes.len());
         while !text.is_char_boundary(end) {
             end += 1;
         }
         let after = &text[end..];
         let is_key = end - start <= KEY_BYTES && after.starts_with('"') && after[1..].trim_start_matches([' ', '\t']).starts_with(':');
-        parts.push(Part::Plain(&text[plain..at]));
-        parts.push(if is_key { Part::Key(&text[start..end]) } else { Part::Text(&text[start..end]) });
+        parts.push(PastedPart::Plain(&text[plain..at]));
+        parts.push(if is_key { PastedPart::Key(&text[start..end]) } else { PastedPart::Text(&text[start..end]) });
         at = end + usize::from(after.starts_with('"'));
         plain = at;
     }
-    parts.push(Part::Plain(&text[plain..]));
+    parts.push(PastedPart::Plain(&text[plain..]));
     parts
 }
 
-fn write_parts(parts: &[Part<'_>], depth: usize, out: &mut String) {
+fn write_parts(parts: &[PastedPart<'_>], depth: usize, out: &mut String) {
     let mut key: Option<&str> = None;
     for part in parts {
         match part {
-            Part::Key(name) => {
+            PastedPart::Key(name) => {
                 end_key(&mut key, out);
                 key = Some(name);
             }
-            Part::Text(escaped) => write_text(key.take(), escaped, depth, out),
-            Part::Plain(plain) => {
+            PastedPart::Text(escaped) => write_text(key.take(), escaped, depth, out),
+            PastedPart::Plain(plain) => {
                 let inside = plain.trim_matches(|c: char| c.is_whitespace() || matches!(c, '{' | '}' | '[' | ']' | ',' | ':'));
                 if inside.is_empty() && !plain.contains(['{', '[']) {
                     continue;
@@ -159,7 +159,7 @@ fn write_text(key: Option<&str>, escaped: &str, depth: usize, out: &mut String) 
         return push_line(&format!("{key} {text}"), out);
     }
     let inner = if depth > 0 { parts(&text) } else { Vec::new() };
-    if inner.iter().any(|part| matches!(part, Part::Key(_))) {
+    if inner.iter().any(|part| matches!(part, PastedPart::Key(_))) {
         return write_parts(&inner, depth - 1, out);
     }
     push_line(&text, out);
@@ -206,7 +206,7 @@ fn unescape(escaped: &str) -> String {
     out
 }
 
-/// Decodes the digits behind `\u`, with a second half of a surrogate pair. Returns the character and the length of its digits.
+/// Decodes the digits after `\u`, with a second half of a surrogate pair. Returns the character and the length of its digits.
 fn code_point(text: &str) -> (Option<char>, usize) {
     let half = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let Some(first) = half(text) else { return (None, 0) };

@@ -1,5 +1,5 @@
-//! How common a word is in English whatever the store holds. In a store of fifty notes nearly every word is rare; this tells the
-//! words that are rare everywhere from those that are rare only here.
+//! How common a word is in English whatever the store holds. In a store of fifty notes nearly every word is rare; this distinguishes
+//! words that are rare everywhere from words that are rare only here.
 
 /// Entries of six bytes, sorted by their first four: a hash of a stem, and the position of its most common form among the words of
 /// the built-in model, which are sorted by how often they are used. Generated and checked by the tests of memdir-embed.

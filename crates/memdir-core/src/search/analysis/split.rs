@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// A piece of a text between white space.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum TextPiece<'a> {
     /// Letters, digits and everything else that is neither white space nor ASCII punctuation.
     Run(&'a str),
     /// Several runs joined as an identifier or path; follows its runs.
@@ -35,26 +35,26 @@ pub(super) struct Pieces<'a> {
     code: Option<&'a str>,
     /// Whether a quotation mark came before on this line: then `\n` may be an escape.
     quoted: bool,
-    /// The run behind the letter of an escape.
+    /// The run after the letter of an escape.
     rest: Option<&'a str>,
 }
 
 impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+    type Item = TextPiece<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<TextPiece<'a>> {
         let bytes = self.text.as_bytes();
         loop {
             if let Some(code) = self.code.take() {
-                return Some(Piece::Code(code));
+                return Some(TextPiece::Code(code));
             }
             if let Some(rest) = self.rest.take() {
-                return Some(Piece::Run(rest));
+                return Some(TextPiece::Run(rest));
             }
             let Some(&byte) = bytes.get(self.at) else {
                 self.end_token();
                 if let Some(code) = self.code.take() {
-                    return Some(Piece::Code(code));
+                    return Some(TextPiece::Code(code));
                 }
                 return None;
             };
@@ -73,7 +73,7 @@ impl<'a> Iterator for Pieces<'a> {
                         }
                         self.rest = Some(&run[1..]);
                     }
-                    return Some(Piece::Run(run));
+                    return Some(TextPiece::Run(run));
                 }
                 ByteClass::Join => {
                     self.joined = true;

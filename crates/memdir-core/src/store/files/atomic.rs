@@ -3,7 +3,7 @@
 //! overwritten unseen. Works with directory handles below an opened root, unlike `base/disk.rs`.
 
 use super::{
-    contain::{Open, Place, split},
+    contain::{FileLocation, OpenRoot, split},
     fault::{self, FileCall},
 };
 use crate::base::{
@@ -23,8 +23,8 @@ use std::{
 };
 
 /// The pending replacement or removal of one file.
-pub(crate) struct Step {
-    place: Place,
+pub(crate) struct AtomicStep {
+    place: FileLocation,
     /// The name of the temporary file: the new content before the step, the old one after it.
     temp: String,
     shown: PathBuf,
@@ -53,9 +53,9 @@ pub(crate) fn temp_name(change: &str, n: usize) -> String {
 }
 
 /// Writes and syncs the new content to a temporary file. Nothing visible changes.
-pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: String, shown: PathBuf) -> Result<Option<Step>> {
+pub(crate) fn prepare(open: &OpenRoot<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: String, shown: PathBuf) -> Result<Option<AtomicStep>> {
     let Some(bytes) = bytes else {
-        return Ok(open.own_place(rel)?.map(|place| Step::new(place, temp, shown)));
+        return Ok(open.own_place(rel)?.map(|place| AtomicStep::new(place, temp, shown)));
     };
     let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", &shown, Errno::NOENT.into()))?;
     // A replaced file keeps its mode; a new one is private, or in a repository what the umask leaves.
@@ -64,7 +64,7 @@ pub(crate) fn prepare(open: &Open<'_>, rel: &[u8], bytes: Option<&[u8]>, temp: S
         Err(_) if open.is_shared() => TempMode::Umask,
         Err(_) => TempMode::Exact(PRIVATE),
     };
-    let step = Step::new(place, temp, shown);
+    let step = AtomicStep::new(place, temp, shown);
     match write_temp(&step, bytes, mode) {
         Ok(()) => Ok(Some(step)),
         Err(e) => {
@@ -85,8 +85,8 @@ enum TempMode {
     Umask,
 }
 
-fn write_temp(step: &Step, bytes: &[u8], mode: TempMode) -> Result<()> {
-    let Step { place, temp, shown, .. } = step;
+fn write_temp(step: &AtomicStep, bytes: &[u8], mode: TempMode) -> Result<()> {
+    let AtomicStep { place, temp, shown, .. } = step;
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fault::point().map_err(|e| Error::io("write", shown, e))?;
     let created = match mode {
@@ -105,13 +105,13 @@ fn write_temp(step: &Step, bytes: &[u8], mode: TempMode) -> Result<()> {
     fault::point().and_then(|()| file.sync_all()).map_err(|e| Error::io("sync", shown, e))
 }
 
-impl Step {
-    fn new(place: Place, temp: String, shown: PathBuf) -> Self {
-        Step { place, temp, shown, replaced: RefCell::default() }
+impl AtomicStep {
+    fn new(place: FileLocation, temp: String, shown: PathBuf) -> Self {
+        AtomicStep { place, temp, shown, replaced: RefCell::default() }
     }
 
     /// Applies the step if the file still has the content `before`; `after` is its new content. The step is durable only after
-    /// [`Step::discard`] and [`Step::sync`].
+    /// [`AtomicStep::discard`] and [`AtomicStep::sync`].
     pub(crate) fn commit(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<Committed> {
         fault::point().map_err(|e| Error::io("replace", &self.shown, e))?;
         match (before, after) {
@@ -166,7 +166,7 @@ impl Step {
     }
 
     /// Describes why a step could not be reverted.
-    pub(crate) fn stuck(&self, errno: Errno) -> Error {
+    pub(crate) fn revert_failed(&self, errno: Errno) -> Error {
         Error::io("restore", &self.shown, errno.into())
     }
 
@@ -219,7 +219,7 @@ impl Step {
     }
 
     fn rename_temp(&self, flags: RenameFlags) -> rustix::io::Result<()> {
-        let Place { dir, name } = &self.place;
+        let FileLocation { dir, name } = &self.place;
         fault::file_point(FileCall::Rename)?;
         if flags.is_empty() {
             return fs::renameat(dir, self.temp.as_str(), dir, &**name);
@@ -232,7 +232,7 @@ impl Step {
         stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
     }
 
-    /// Whether the replaced file has this content. Keeps the file open for [`Step::saved_late`].
+    /// Whether the replaced file has this content. Keeps the file open for [`AtomicStep::saved_late`].
     fn has_replaced(&self, content: &[u8]) -> bool {
         let Some((file, bytes)) = open_beside(&self.place, self.temp.as_str()) else { return false };
         let is_same = bytes == content;
@@ -288,7 +288,7 @@ fn is_unsupported(errno: Errno) -> bool {
 }
 
 /// Opens and reads a regular file; `None` for anything else.
-fn open_beside(place: &Place, name: impl rustix::path::Arg) -> Option<(File, Vec<u8>)> {
+fn open_beside(place: &FileLocation, name: impl rustix::path::Arg) -> Option<(File, Vec<u8>)> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut file = File::from(fs::openat(&place.dir, name, flags, Mode::empty()).ok()?);
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
@@ -303,12 +303,12 @@ fn read_bounded(file: &mut File) -> Option<Vec<u8>> {
 }
 
 /// Returns the content of a temporary file beside a file.
-pub(crate) fn leftover(open: &Open<'_>, rel: &[u8], temp: &str) -> Option<Vec<u8>> {
+pub(crate) fn leftover(open: &OpenRoot<'_>, rel: &[u8], temp: &str) -> Option<Vec<u8>> {
     open_beside(&open.place(rel, false).ok().flatten()?, temp).map(|(_, bytes)| bytes)
 }
 
 /// Removes a temporary file beside a file, if it exists.
-pub(crate) fn sweep(open: &Open<'_>, rel: &[u8], temp: &str) -> rustix::io::Result<()> {
+pub(crate) fn sweep(open: &OpenRoot<'_>, rel: &[u8], temp: &str) -> rustix::io::Result<()> {
     let Ok(Some(place)) = open.place(rel, false) else { return Ok(()) };
     match fault::file_point(FileCall::Remove).and_then(|()| fs::unlinkat(&place.dir, temp, AtFlags::empty())) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -317,19 +317,19 @@ pub(crate) fn sweep(open: &Open<'_>, rel: &[u8], temp: &str) -> rustix::io::Resu
 }
 
 /// Writes the save of another program to the first of these temporary files that does not exist, for recovery.
-pub(crate) fn keep(open: &Open<'_>, rel: &[u8], temps: impl Iterator<Item = String>, bytes: &[u8]) -> Result<()> {
+pub(crate) fn keep(open: &OpenRoot<'_>, rel: &[u8], temps: impl Iterator<Item = String>, bytes: &[u8]) -> Result<()> {
     let shown = || PathBuf::from(String::from_utf8_lossy(rel).into_owned());
     let place = open.place(rel, true)?.ok_or_else(|| Error::io("create", shown(), Errno::NOENT.into()))?;
     for temp in temps {
         if fs::statat(&place.dir, temp.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_err() {
-            return write_temp(&Step::new(place, temp, shown()), bytes, TempMode::Exact(PRIVATE));
+            return write_temp(&AtomicStep::new(place, temp, shown()), bytes, TempMode::Exact(PRIVATE));
         }
     }
     Err(Error::io("save a copy of", shown(), Errno::EXIST.into()))
 }
 
 /// Removes the directories above a removed file that are empty now, but never the root.
-pub(crate) fn prune(open: &Open<'_>, rel: &[u8]) {
+pub(crate) fn prune(open: &OpenRoot<'_>, rel: &[u8]) {
     let mut parent = split(rel).0;
     while !parent.is_empty() {
         fault::kill_point();
@@ -347,7 +347,7 @@ pub(crate) fn prune(open: &Open<'_>, rel: &[u8]) {
 }
 
 /// Removes a directory and the directories below it, as far as they contain nothing else. Links are not followed.
-pub(crate) fn remove_empty(open: &Open<'_>, rel: &[u8], depth: usize) {
+pub(crate) fn remove_empty(open: &OpenRoot<'_>, rel: &[u8], depth: usize) {
     let Ok(Some(dir)) = open.dir(rel) else { return };
     if depth < limits::WALK_DEPTH
         && let Ok(entries) = fs::Dir::read_from(&dir)
@@ -372,7 +372,7 @@ mod tests {
     use std::fs as std_fs;
 
     /// Prepares a step for `a.md` of a directory.
-    fn step(dir: &Path, bytes: Option<&[u8]>) -> Step {
+    fn step(dir: &Path, bytes: Option<&[u8]>) -> AtomicStep {
         let root = Root::new(dir.canonicalize().unwrap(), Links::default());
         prepare(&root.open().unwrap(), b"a.md", bytes, temp_name("test", 0), dir.join("a.md")).unwrap().unwrap()
     }

@@ -4,11 +4,11 @@
 use super::{
     FileStore, Spot, all_on_disk,
     atomic::{self, Committed},
-    contain::{Open, Root},
-    journal::{self, ChangePart, Draft, Placed, Progress, Record},
+    contain::{OpenRoot, Root},
+    journal::{self, ChangePart, FileDraft, JournalRecord, PlacedRecord, RecordState},
     lock::Lock,
     on_disk, read_file, spellings,
-    temps::{TempName, keep_save},
+    temps::{ChangeTempName, keep_save},
 };
 use crate::base::sort::SharedSort as _;
 use crate::{
@@ -29,7 +29,7 @@ use std::{
 };
 
 /// Locked mounts: the view of a plan, and the way its edits are applied.
-pub(super) struct Locked<'a> {
+pub(super) struct LockedMounts<'a> {
     pub(super) store: &'a FileStore,
     pub(super) mounts: BTreeSet<usize>,
     _locks: Vec<Lock>,
@@ -39,7 +39,7 @@ pub(super) struct Locked<'a> {
     reads: RefCell<BTreeMap<MemoryPath, Option<Version>>>,
 }
 
-impl View for Locked<'_> {
+impl View for LockedMounts<'_> {
     fn mounts(&self) -> &[MountInfo] {
         &self.store.infos
     }
@@ -82,20 +82,20 @@ impl View for Locked<'_> {
 }
 
 /// One file of a change that is about to be applied.
-struct Edit {
+struct PendingEdit {
     spot: Spot,
     edit: FileEdit,
     before: Option<Stored>,
 }
 
-impl<'a> Locked<'a> {
+impl<'a> LockedMounts<'a> {
     /// Takes the identities of the roots, which must still be the directories that are locked.
     pub(super) fn new(store: &'a FileStore, mounts: BTreeSet<usize>, locks: Vec<Lock>) -> Result<Self> {
         let roots = mounts.iter().map(|n| Ok((*n, store.mounts[*n].root.open()?.identity()?))).collect::<Result<_>>()?;
         if let Some(lock) = locks.iter().find(|lock| !lock.is_current()) {
             return Err(replaced(lock.dir()));
         }
-        Ok(Locked { store, mounts, _locks: locks, roots, reads: RefCell::default() })
+        Ok(LockedMounts { store, mounts, _locks: locks, roots, reads: RefCell::default() })
     }
 
     /// Forgets what a plan read, before it is called again.
@@ -124,13 +124,13 @@ impl<'a> Locked<'a> {
         let touched: BTreeSet<usize> = edits.iter().map(|edit| self.store.journal_owner(edit.spot.mount)).collect();
         let parts = self.parts(&touched);
         let temps = self.temp_names(&change.id.0, &parts, &edits);
-        let mut open: Vec<(usize, Placed)> = Vec::new();
-        let mut steps: Vec<Option<atomic::Step>> = Vec::new();
+        let mut open: Vec<(usize, PlacedRecord)> = Vec::new();
+        let mut steps: Vec<Option<atomic::AtomicStep>> = Vec::new();
         let recorded = self.record(&change, intent.key.as_ref(), &touched, &parts, &edits, &mut open).map_err(Failed::from);
         let is_recorded = recorded.is_ok();
         let made = recorded.and_then(|()| self.apply(&temps, &edits, &open, &mut steps));
         let clean = || {
-            steps.iter().flatten().for_each(atomic::Step::discard);
+            steps.iter().flatten().for_each(atomic::AtomicStep::discard);
             self.prune(edits.iter().filter(|edit| edit.before.is_none() && !self.store.mounts[edit.spot.mount].keeps_folders));
         };
         // Before the record is settled, because later no process looks for temporary files; but after what they contain is recorded.
@@ -145,8 +145,8 @@ impl<'a> Locked<'a> {
             let mut journal = self.store.journal(*mount);
             // If this state is lost, recovery derives it from the other journals and the files.
             let _ = match &made {
-                Ok(()) => journal.finish(placed, Progress::Done),
-                Err(failed) if failed.as_before => journal.finish(placed, Progress::Void),
+                Ok(()) => journal.finish(placed, RecordState::Done),
+                Err(failed) if failed.as_before => journal.finish(placed, RecordState::Void),
                 // Neither applied nor rolled back: the next holder of the lock rolls it back.
                 Err(_) => {
                     journal.failed(placed);
@@ -174,7 +174,7 @@ impl<'a> Locked<'a> {
         }
         made?;
         for (step, edit) in steps.iter().zip(&edits) {
-            if let Some(bytes) = step.as_ref().and_then(atomic::Step::saved_late) {
+            if let Some(bytes) = step.as_ref().and_then(atomic::AtomicStep::saved_late) {
                 self.store.record_content(&edit.spot, &bytes, at);
             }
         }
@@ -183,7 +183,7 @@ impl<'a> Locked<'a> {
     }
 
     /// Refuses edits of read-only files and of files that changed since the plan read them; drops edits that change nothing.
-    fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<Edit>, Failed> {
+    fn check(&self, edits: Vec<FileEdit>) -> Result<Vec<PendingEdit>, Failed> {
         let mut checked = Vec::new();
         for edit in edits {
             let spot = self.store.spot(&edit.path)?;
@@ -203,7 +203,7 @@ impl<'a> Locked<'a> {
                 return Err(Failed::raced(&edit.path, read, now));
             }
             if before.as_ref().map(|stored| &stored.bytes) != edit.bytes.as_ref() {
-                checked.push(Edit { spot, edit, before });
+                checked.push(PendingEdit { spot, edit, before });
             }
         }
         Ok(checked)
@@ -226,13 +226,13 @@ impl<'a> Locked<'a> {
     }
 
     /// Returns the names of the temporary files, one for each edit.
-    fn temp_names(&self, id: &str, parts: &[ChangePart], edits: &[Edit]) -> Vec<TempName> {
+    fn temp_names(&self, id: &str, parts: &[ChangePart], edits: &[PendingEdit]) -> Vec<ChangeTempName> {
         let mut numbers = vec![0; self.store.mounts.len()];
-        let name = |edit: &Edit| {
+        let name = |edit: &PendingEdit| {
             let part = parts.iter().find(|part| part.root == self.store.mounts[edit.spot.mount].root.path());
             let number = &mut numbers[self.store.journal_owner(edit.spot.mount)];
             *number += 1;
-            TempName { stem: format!("{id}{}", part.map_or("", |part| &part.temps)), file: *number - 1 }
+            ChangeTempName { stem: format!("{id}{}", part.map_or("", |part| &part.temps)), file: *number - 1 }
         };
         edits.iter().map(name).collect()
     }
@@ -243,14 +243,14 @@ impl<'a> Locked<'a> {
         key: Option<&IdempotencyKey>,
         touched: &BTreeSet<usize>,
         parts: &[ChangePart],
-        edits: &[Edit],
-        open: &mut Vec<(usize, Placed)>,
+        edits: &[PendingEdit],
+        open: &mut Vec<(usize, PlacedRecord)>,
     ) -> Result<()> {
         let key = key.map(|key| (key.hash(), key.request_hash()));
         for mount in touched {
-            let is_here = |edit: &&Edit| self.store.journal_owner(edit.spot.mount) == *mount;
-            let drafts: Vec<Draft<'_>> = edits.iter().filter(is_here).map(draft).collect();
-            let record = Record {
+            let is_here = |edit: &&PendingEdit| self.store.journal_owner(edit.spot.mount) == *mount;
+            let drafts: Vec<FileDraft<'_>> = edits.iter().filter(is_here).map(draft).collect();
+            let record = JournalRecord {
                 id: change.id.0.clone(),
                 at: change.at.as_millisecond(),
                 by: change.actor.clone(),
@@ -262,7 +262,7 @@ impl<'a> Locked<'a> {
                 parts: parts.to_vec(),
                 cut: false,
             };
-            let placed = self.store.journal(*mount).begin(record, &drafts, Progress::Open)?;
+            let placed = self.store.journal(*mount).begin(record, &drafts, RecordState::Open)?;
             open.push((*mount, placed));
         }
         Ok(())
@@ -273,17 +273,17 @@ impl<'a> Locked<'a> {
     /// it is rolled back and not completed. The caller discards the steps.
     fn apply(
         &self,
-        temps: &[TempName],
-        edits: &[Edit],
-        open: &[(usize, Placed)],
-        steps: &mut Vec<Option<atomic::Step>>,
+        temps: &[ChangeTempName],
+        edits: &[PendingEdit],
+        open: &[(usize, PlacedRecord)],
+        steps: &mut Vec<Option<atomic::AtomicStep>>,
     ) -> Result<(), Failed> {
         self.prepare(temps, edits, steps)?;
         if let Err((committed, mut failed)) = commit_all(steps, edits) {
             if let Some((mount, placed)) = open.first() {
                 self.store.journal(*mount).failed(placed);
             }
-            failed.as_before &= self.put_back(temps, &edits[..committed], &mut failed.displaced).is_ok();
+            failed.as_before &= self.restore_old_content(temps, &edits[..committed], &mut failed.displaced).is_ok();
             // A record that is not settled must not be followed by another one.
             failed.raced &= failed.as_before;
             return Err(failed);
@@ -293,15 +293,15 @@ impl<'a> Locked<'a> {
     }
 
     /// Removes directories that are empty without these files.
-    fn prune<'e>(&self, edits: impl Iterator<Item = &'e Edit>) {
+    fn prune<'e>(&self, edits: impl Iterator<Item = &'e PendingEdit>) {
         for edit in edits {
             prune_above(&self.store.mounts[edit.spot.mount].root, &edit.spot.rel);
         }
     }
 
     /// Writes the temporary files. A file to remove whose folder is gone has no step.
-    fn prepare(&self, temps: &[TempName], edits: &[Edit], steps: &mut Vec<Option<atomic::Step>>) -> Result<()> {
-        for (Edit { spot, edit, .. }, temp) in edits.iter().zip(temps) {
+    fn prepare(&self, temps: &[ChangeTempName], edits: &[PendingEdit], steps: &mut Vec<Option<atomic::AtomicStep>>) -> Result<()> {
+        for (PendingEdit { spot, edit, .. }, temp) in edits.iter().zip(temps) {
             let mount = &self.store.mounts[spot.mount];
             let open = mount.root.open()?;
             if Some(&open.identity()?) != self.roots.get(&spot.mount) {
@@ -314,10 +314,10 @@ impl<'a> Locked<'a> {
         Ok(())
     }
 
-    /// Restores the old content of files: of all that it can, also if one fails. What is written comes before what is removed: the
+    /// Restores the old content of files: of all that it can, even if one fails. What is written comes before what is removed: the
     /// text of a moved memory is never in neither place. Adds contents that other programs saved meanwhile and that no file has any
     /// more.
-    fn put_back(&self, temps: &[TempName], edits: &[Edit], displaced: &mut Vec<(usize, Vec<u8>)>) -> Result<()> {
+    fn restore_old_content(&self, temps: &[ChangeTempName], edits: &[PendingEdit], displaced: &mut Vec<(usize, Vec<u8>)>) -> Result<()> {
         let mut order: Vec<usize> = (0..edits.len()).collect();
         order.shared_sort_by_key(|n| edits[*n].before.is_none());
         let mut outcome = Ok(());
@@ -364,13 +364,13 @@ impl FileStore {
     pub(super) fn record_content(&self, spot: &Spot, bytes: &[u8], at: i64) {
         let mut journal = self.journal(spot.mount);
         if matches!(journal.unfinished(), Ok(None)) {
-            let _ = journal.record_found(&Draft { path: &spot.rel, role: Role::Memory, before: Some((bytes, at)), after: None });
+            let _ = journal.record_found(&FileDraft { path: &spot.rel, role: Role::Memory, before: Some((bytes, at)), after: None });
         }
     }
 }
 
 /// Opens the file of exactly that name below a root.
-pub(super) fn open_exact(open: &Open<'_>, rel: &str) -> Result<Option<File>> {
+pub(super) fn open_exact(open: &OpenRoot<'_>, rel: &str) -> Result<Option<File>> {
     Ok(open.file(&on_disk(open, rel)?)?.map(File::from))
 }
 
@@ -404,7 +404,7 @@ pub(super) fn put_now(
     if let Ok(Committed::Stuck(errno, saved)) = committed {
         // The temporary file has what was replaced; recovery looks at it.
         displaced.extend(saved);
-        return Err(step.stuck(errno));
+        return Err(step.revert_failed(errno));
     }
     step.discard();
     if let Committed::Raced(saved) = committed? {
@@ -441,7 +441,7 @@ impl From<Error> for Failed {
 }
 
 /// Commits and syncs prepared steps; on failure returns how many are committed.
-fn commit_all(steps: &[Option<atomic::Step>], edits: &[Edit]) -> Result<(), (usize, Failed)> {
+fn commit_all(steps: &[Option<atomic::AtomicStep>], edits: &[PendingEdit]) -> Result<(), (usize, Failed)> {
     for (n, (step, edit)) in steps.iter().zip(edits).enumerate() {
         let Some(step) = step else { continue };
         let before = edit.before.as_ref();
@@ -449,7 +449,7 @@ fn commit_all(steps: &[Option<atomic::Step>], edits: &[Edit]) -> Result<(), (usi
             Ok(Committed::Done) => {}
             Ok(Committed::Stuck(errno, displaced)) => {
                 let displaced = displaced.into_iter().map(|bytes| (n, bytes)).collect();
-                return Err((n, Failed { as_before: false, displaced, ..step.stuck(errno).into() }));
+                return Err((n, Failed { as_before: false, displaced, ..step.revert_failed(errno).into() }));
             }
             Ok(Committed::Raced(displaced)) => {
                 let displaced = displaced.into_iter().map(|bytes| (n, bytes)).collect();
@@ -459,7 +459,7 @@ fn commit_all(steps: &[Option<atomic::Step>], edits: &[Edit]) -> Result<(), (usi
         }
     }
     // The replaced contents are removed before the sync, so that a power failure leaves no temporary file.
-    steps.iter().flatten().for_each(atomic::Step::discard);
+    steps.iter().flatten().for_each(atomic::AtomicStep::discard);
     let mut synced = BTreeSet::new();
     for step in steps.iter().flatten() {
         if synced.insert(step.directory()) {
@@ -469,7 +469,7 @@ fn commit_all(steps: &[Option<atomic::Step>], edits: &[Edit]) -> Result<(), (usi
     Ok(())
 }
 
-fn file_change(edit: &Edit) -> FileChange {
+fn file_change(edit: &PendingEdit) -> FileChange {
     FileChange {
         path: edit.edit.path.clone(),
         role: edit.edit.role,
@@ -478,8 +478,8 @@ fn file_change(edit: &Edit) -> FileChange {
     }
 }
 
-fn draft(edit: &Edit) -> Draft<'_> {
-    Draft {
+fn draft(edit: &PendingEdit) -> FileDraft<'_> {
+    FileDraft {
         path: &edit.spot.rel,
         role: edit.edit.role,
         before: edit.before.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.changed_ms())),

@@ -40,13 +40,13 @@ pub struct Links {
 }
 
 /// An opened root.
-pub(crate) struct Open<'a> {
+pub(crate) struct OpenRoot<'a> {
     root: &'a Root,
     pub(crate) fd: OwnedFd,
 }
 
 /// A directory and the name of a file in it, ready for `openat` and `renameat`.
-pub(crate) struct Place {
+pub(crate) struct FileLocation {
     pub(crate) dir: OwnedFd,
     pub(crate) name: Vec<u8>,
 }
@@ -74,9 +74,9 @@ impl Root {
         &self.links
     }
 
-    pub(crate) fn open(&self) -> Result<Open<'_>> {
+    pub(crate) fn open(&self) -> Result<OpenRoot<'_>> {
         match disk::open_canonical_dir(&self.path) {
-            Ok(fd) => Ok(Open { root: self, fd }),
+            Ok(fd) => Ok(OpenRoot { root: self, fd }),
             Err(Errno::LOOP) => Err(self.replaced_by_link()),
             Err(errno) => Err(Error::io("open", &self.path, errno.into())),
         }
@@ -128,7 +128,7 @@ pub(crate) fn special_file_system(_file: impl AsFd) -> Option<&'static str> {
     None
 }
 
-impl Open<'_> {
+impl OpenRoot<'_> {
     /// Opens a file for reading; `None` if it does not exist or is a directory.
     pub(crate) fn file(&self, rel: &[u8]) -> Result<Option<OwnedFd>> {
         let fd = match self.open_at(rel, READ_FILE) {
@@ -180,7 +180,7 @@ impl Open<'_> {
 
     /// Returns the directory of a file (created if `make`) and its name there. A link at the end is followed if the
     /// mount allows it, so that writing changes its target.
-    pub(crate) fn place(&self, rel: &[u8], make: bool) -> Result<Option<Place>> {
+    pub(crate) fn place(&self, rel: &[u8], make: bool) -> Result<Option<FileLocation>> {
         let (parent, name) = split(rel);
         let dir = match self.dir(parent)? {
             Some(dir) => dir,
@@ -188,7 +188,7 @@ impl Open<'_> {
             None => return Ok(None),
         };
         if !is_link(&dir, name) {
-            return Ok(Some(Place { dir, name: name.to_vec() }));
+            return Ok(Some(FileLocation { dir, name: name.to_vec() }));
         }
         // The place is where the link ends, if it may be followed.
         let (root, rest) = self.end_of_link(rel, LINK_HOPS)?;
@@ -199,9 +199,9 @@ impl Open<'_> {
     }
 
     /// Returns the place of the name itself: removing a link never removes its target.
-    pub(crate) fn own_place(&self, rel: &[u8]) -> Result<Option<Place>> {
+    pub(crate) fn own_place(&self, rel: &[u8]) -> Result<Option<FileLocation>> {
         let (parent, name) = split(rel);
-        Ok(self.dir(parent)?.map(|dir| Place { dir, name: name.to_vec() }))
+        Ok(self.dir(parent)?.map(|dir| FileLocation { dir, name: name.to_vec() }))
     }
 
     fn make_dir(&self, rel: &[u8]) -> Result<OwnedFd> {

@@ -4,7 +4,7 @@ mod since;
 
 use super::{
     FileStore, Lock, Spot,
-    journal::{Draft, Lookup, Placed, Progress},
+    journal::{FileDraft, Lookup, PlacedRecord, RecordState},
     recover::Settler,
     spellings,
 };
@@ -37,7 +37,7 @@ pub struct JournalDamage {
 /// A record of a mount's journal, as the history shows it.
 struct HistoryItem {
     mount: usize,
-    placed: Placed,
+    placed: PlacedRecord,
     after_damage: bool,
     /// Where the record lies in time, for the order among journals.
     time: i64,
@@ -101,7 +101,7 @@ impl FileStore {
                 let mut journal = self.journal(other);
                 journal.ready_to_read()?;
                 if let Lookup::Recorded(placed) = journal.find(&open.record.id, part.position.as_ref())?
-                    && placed.progress == Progress::Done
+                    && placed.progress == RecordState::Done
                 {
                     applied.insert(open.record.id.clone());
                 }
@@ -161,7 +161,7 @@ impl FileStore {
                 }
                 let is_wanted = filter.id.as_ref().is_none_or(|id| placed.record.id.starts_with(id.as_str()));
                 let is_shown = self.shows(mount, placed);
-                // A hidden part tells that the rest of its change is not all of it.
+                // A hidden part shows that the rest of its change is not all of it.
                 if is_wanted && (is_shown || placed.record.parts.len() > 1) {
                     shown += usize::from(is_shown);
                     items.push_back(HistoryItem { mount, placed: placed.clone(), after_damage, time: 0 });
@@ -218,7 +218,7 @@ impl FileStore {
         self.recover(&[spot.mount].into(), Settler::Reader)?;
         let now = self.read_exact(&spot)?;
         let before = now.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.changed_ms()));
-        self.journal(spot.mount).record_found(&Draft { path: &spot.rel, role: Role::Memory, before, after: None })
+        self.journal(spot.mount).record_found(&FileDraft { path: &spot.rel, role: Role::Memory, before, after: None })
     }
 
     pub(super) fn size_of_journals(&self) -> Result<JournalSize> {
@@ -294,7 +294,7 @@ impl FileStore {
     }
 
     /// Whether a change affected a file that is visible in this space.
-    fn shows(&self, mount: usize, placed: &Placed) -> bool {
+    fn shows(&self, mount: usize, placed: &PlacedRecord) -> bool {
         placed.record.files.iter().any(|file| !self.mounts[mount].hides(&file.p))
     }
 

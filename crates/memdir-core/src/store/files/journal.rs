@@ -21,11 +21,11 @@ use crate::{
     },
     store::{Actor, ChangeId, Role, Stamp, Verb},
 };
-pub(crate) use frame::Placed;
+pub(crate) use frame::PlacedRecord;
 use frame::{START, frame};
-use log::Log;
+use log::JournalFile;
 pub(crate) use lookup::Lookup;
-pub(crate) use record::{ChangePart, FileRecord, LogPosition, Progress, Record};
+pub(crate) use record::{ChangePart, FileRecord, JournalRecord, LogPosition, RecordState};
 pub(crate) use seen::{SeenFile, SeenFiles};
 use std::{
     cell::RefCell,
@@ -34,7 +34,7 @@ use std::{
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
-use table::Table;
+use table::RecordTable;
 
 /// Records after which the table of newest versions is written, so that opening reads little.
 const JOURNAL_TABLE_EVERY: usize = 200;
@@ -43,7 +43,7 @@ const JOURNAL_TABLE_EVERY: usize = 200;
 pub(super) const LOG_FILE: &str = "changes.log";
 
 /// One file of a change, as it is recorded.
-pub(crate) struct Draft<'a> {
+pub(crate) struct FileDraft<'a> {
     pub(crate) path: &'a str,
     pub(crate) role: Role,
     /// The current content, with the time of its last change in milliseconds.
@@ -54,7 +54,7 @@ pub(crate) struct Draft<'a> {
 /// What another program did to a few files at once.
 pub(crate) struct FoundChange<'a> {
     /// The files as they are now.
-    pub(crate) drafts: &'a [Draft<'a>],
+    pub(crate) drafts: &'a [FileDraft<'a>],
     /// The earliest time of the change, in milliseconds; 0 if unknown.
     pub(crate) at: i64,
 }
@@ -72,27 +72,27 @@ pub(crate) struct Journal {
 
 #[derive(Debug)]
 struct Opened {
-    log: Log,
+    log: JournalFile,
     inode: u64,
     /// The end of the last settled record.
     covered: u64,
-    table: Table,
+    table: RecordTable,
     /// The newest record of each file since the table was written.
     recent: HashMap<u64, u64>,
     since_table: usize,
-    last: Last,
+    last: LastRecord,
     /// Whether compaction failed because a record is damaged. It is not tried again.
     cannot_compact: bool,
 }
 
 /// What is known of the last settled record.
 #[derive(Debug)]
-enum Last {
+enum LastRecord {
     Unread,
     /// It belongs to a change of this mount only.
     Alone,
     /// It is a part of a change of several mounts.
-    Shared(Box<Placed>),
+    Shared(Box<PlacedRecord>),
 }
 
 impl Journal {
@@ -105,7 +105,7 @@ impl Journal {
         &self.dir
     }
 
-    /// Whether the journal exists. Fails if that cannot be told, as when its directory may not be entered.
+    /// Whether the journal exists. Fails if that is unknown, for example because its directory may not be entered.
     pub(crate) fn exists(&self) -> io::Result<bool> {
         match self.log_path().metadata() {
             Ok(meta) => Ok(meta.is_file()),
@@ -132,7 +132,7 @@ impl Journal {
     }
 
     /// Returns the unfinished change at the end.
-    pub(crate) fn unfinished(&self) -> Result<Option<Placed>> {
+    pub(crate) fn unfinished(&self) -> Result<Option<PlacedRecord>> {
         let Some(opened) = &self.opened else { return Ok(None) };
         if opened.covered >= opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))? {
             return Ok(None);
@@ -141,22 +141,22 @@ impl Journal {
     }
 
     /// Returns the last settled record if it is a part of a change of several mounts.
-    pub(crate) fn shared_last(&mut self) -> Option<Placed> {
+    pub(crate) fn shared_last(&mut self) -> Option<PlacedRecord> {
         let opened = self.opened.as_mut()?;
-        if matches!(opened.last, Last::Unread) {
+        if matches!(opened.last, LastRecord::Unread) {
             let last = if opened.covered > START { opened.log.before(opened.covered).ok() } else { None };
-            opened.last = Last::from_record(last.as_ref());
+            opened.last = LastRecord::from_record(last.as_ref());
         }
         match &opened.last {
-            Last::Shared(placed) => Some((**placed).clone()),
-            Last::Unread | Last::Alone => None,
+            LastRecord::Shared(placed) => Some((**placed).clone()),
+            LastRecord::Unread | LastRecord::Alone => None,
         }
     }
 
     /// Notes that all parts of the last change are settled.
     pub(crate) fn last_is_settled(&mut self) {
         if let Some(opened) = &mut self.opened {
-            opened.last = Last::Alone;
+            opened.last = LastRecord::Alone;
         }
     }
 
@@ -167,14 +167,14 @@ impl Journal {
     }
 
     /// Records a change that is about to be applied; changes by other programs to its files are recorded before it.
-    pub(crate) fn begin(&mut self, mut record: Record, drafts: &[Draft<'_>], progress: Progress) -> Result<Placed> {
+    pub(crate) fn begin(&mut self, mut record: JournalRecord, drafts: &[FileDraft<'_>], progress: RecordState) -> Result<PlacedRecord> {
         let found = self.external_changes(drafts, 0)?;
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let mut frames = Vec::new();
         let mut found_at = None;
         if let Some((found, payload)) = found {
             found_at = Some((opened.covered, found.files.iter().map(|f| f.p.clone()).collect::<Vec<_>>()));
-            frames = frame(&found, &payload, Progress::Done, opened.covered);
+            frames = frame(&found, &payload, RecordState::Done, opened.covered);
         }
         let offset = opened.covered + frames.len() as u64;
         let mut payload = Vec::new();
@@ -191,14 +191,14 @@ impl Journal {
             self.learn_at(at)?;
         }
         let placed = self.opened.as_ref().ok_or_else(not_open)?.log.at(offset)?;
-        if progress == Progress::Done {
+        if progress == RecordState::Done {
             self.learn_at(offset)?;
         }
         Ok(placed)
     }
 
     /// Marks an open record as done or void.
-    pub(crate) fn finish(&mut self, placed: &Placed, progress: Progress) -> Result<()> {
+    pub(crate) fn finish(&mut self, placed: &PlacedRecord, progress: RecordState) -> Result<()> {
         let opened = self.opened.as_mut().ok_or_else(not_open)?;
         opened.log.note(placed, progress).map_err(|e| Error::io("write", &opened.log.path, e))?;
         // A record after the covered part is read in its turn.
@@ -206,15 +206,15 @@ impl Journal {
     }
 
     /// Marks an open record as failed, durably: its files have to be restored.
-    pub(crate) fn failed(&self, placed: &Placed) {
+    pub(crate) fn failed(&self, placed: &PlacedRecord) {
         if let Some(opened) = &self.opened {
             // If this fails too, the record stays open, and recovery looks at its files.
-            let _ = opened.log.note(placed, Progress::Failed).and_then(|()| opened.log.sync());
+            let _ = opened.log.note(placed, RecordState::Failed).and_then(|()| opened.log.sync());
         }
     }
 
     /// Records the version another program wrote, if it is new.
-    pub(crate) fn record_found(&mut self, draft: &Draft<'_>) -> Result<()> {
+    pub(crate) fn record_found(&mut self, draft: &FileDraft<'_>) -> Result<()> {
         self.record_all_found(&[FoundChange { drafts: std::slice::from_ref(draft), at: 0 }])
     }
 
@@ -224,7 +224,7 @@ impl Journal {
         let (mut frames, mut offsets) = (Vec::new(), Vec::new());
         for change in changes {
             if let Some((found, payload)) = self.external_changes(change.drafts, change.at)? {
-                let record = frame(&found, &payload, Progress::Done, end);
+                let record = frame(&found, &payload, RecordState::Done, end);
                 offsets.push(end);
                 end += record.len() as u64;
                 frames.extend_from_slice(&record);
@@ -266,7 +266,7 @@ impl Journal {
             if on_disk.is_none() {
                 create(&self.dir, &path)?;
             }
-            match Log::open(&path, write).map_err(|e| Error::io("open the journal", &path, e))? {
+            match JournalFile::open(&path, write).map_err(|e| Error::io("open the journal", &path, e))? {
                 Some(log) => {
                     if log.damaged_head {
                         self.notice_damage(0, 1);
@@ -299,7 +299,7 @@ impl Journal {
             }
             match opened.log.at(at) {
                 // An unknown state of the last record is derived from the files; an older one is damage.
-                Ok(placed) if placed.progress == Progress::Unknown && opened.log.at(placed.end).is_ok() => {
+                Ok(placed) if placed.progress == RecordState::Unknown && opened.log.at(placed.end).is_ok() => {
                     self.notice_damage(at, 1);
                     self.learn(&placed);
                 }
@@ -317,7 +317,7 @@ impl Journal {
     }
 
     /// Returns a record of what other programs did to the files of a change, at the earliest at a time in milliseconds.
-    fn external_changes(&self, drafts: &[Draft<'_>], earliest: i64) -> Result<Option<(Record, Vec<u8>)>> {
+    fn external_changes(&self, drafts: &[FileDraft<'_>], earliest: i64) -> Result<Option<(JournalRecord, Vec<u8>)>> {
         let mut payload = Vec::new();
         let mut files = Vec::new();
         let mut at = earliest;
@@ -351,7 +351,7 @@ impl Journal {
             return Ok(None);
         }
         let by = Actor { name: "another program".into(), session: None };
-        let record = Record {
+        let record = JournalRecord {
             id: new_id()?,
             at,
             by,
@@ -382,16 +382,16 @@ impl Journal {
         Ok(())
     }
 
-    fn learn(&mut self, placed: &Placed) {
+    fn learn(&mut self, placed: &PlacedRecord) {
         let Some(opened) = &mut self.opened else { return };
-        if placed.progress == Progress::Done {
+        if placed.progress == RecordState::Done {
             for file in &placed.record.files {
                 opened.recent.insert(table::key(&file.p), placed.offset);
             }
             opened.since_table += 1;
         }
         opened.covered = placed.end;
-        opened.last = Last::from_record(Some(placed));
+        opened.last = LastRecord::from_record(Some(placed));
     }
 
     /// Writes the table and compacts the log when they are due, after every part of a change is settled. Best effort: both can be
@@ -426,13 +426,13 @@ impl Journal {
 }
 
 impl Opened {
-    fn new(log: Log, dir: &Path) -> Result<Self> {
+    fn new(log: JournalFile, dir: &Path) -> Result<Self> {
         let inode = log.inode().map_err(|e| Error::io("open the journal", &log.path, e))?;
         let len = log.len().map_err(|e| Error::io("open the journal", &log.path, e))?;
-        let table = Table::load(&dir.join("heads"), log.name).filter(|table| table.covered <= len).unwrap_or_default();
+        let table = RecordTable::load(&dir.join("heads"), log.name).filter(|table| table.covered <= len).unwrap_or_default();
         let covered = table.covered.max(START);
         let recent = HashMap::new();
-        Ok(Opened { log, inode, covered, table, recent, since_table: 0, last: Last::Unread, cannot_compact: false })
+        Ok(Opened { log, inode, covered, table, recent, since_table: 0, last: LastRecord::Unread, cannot_compact: false })
     }
 
     fn write_table(&mut self, dir: &Path) {
@@ -444,11 +444,11 @@ impl Opened {
     }
 }
 
-impl Last {
-    fn from_record(placed: Option<&Placed>) -> Last {
+impl LastRecord {
+    fn from_record(placed: Option<&PlacedRecord>) -> LastRecord {
         match placed {
-            Some(placed) if placed.record.parts.len() > 1 => Last::Shared(Box::new(placed.clone())),
-            _ => Last::Alone,
+            Some(placed) if placed.record.parts.len() > 1 => LastRecord::Shared(Box::new(placed.clone())),
+            _ => LastRecord::Alone,
         }
     }
 }

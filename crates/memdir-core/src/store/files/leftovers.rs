@@ -2,8 +2,8 @@
 
 use super::{
     FileStore, Lock, atomic,
-    contain::Open,
-    journal::{Draft, Lookup},
+    contain::OpenRoot,
+    journal::{FileDraft, Lookup},
     temps::parse_temp_name,
 };
 use crate::base::sort::SharedSort as _;
@@ -47,7 +47,7 @@ impl FileStore {
     }
 
     /// Removes the temporary files that crashes left in a mount, after the history has what other programs saved. Returns the files
-    /// that stay because nothing tells to which memory they belong.
+    /// that stay because it is unknown to which memory they belong.
     pub fn remove_leftover_files(&self, prefix: &str) -> Result<Vec<PathBuf>> {
         let Some(mount) = self.infos.iter().position(|info| info.prefix == prefix) else { return Ok(Vec::new()) };
         // No change is being made while the mount is locked, and the interrupted one is settled.
@@ -83,14 +83,14 @@ impl FileStore {
         let is_own = texts.iter().any(|text| text.starts_with(bytes));
         if !is_own && journal.text(&file.p, Version::from_content(bytes), &|| None)?.is_none() {
             let before = Some((bytes, placed.record.at));
-            journal.record_found(&Draft { path: &file.p, role: Role::Memory, before, after: None })?;
+            journal.record_found(&FileDraft { path: &file.p, role: Role::Memory, before, after: None })?;
         }
         Ok(true)
     }
 }
 
 /// Returns the temporary files of changes below a root. Links are not followed.
-fn find(open: &Open<'_>) -> Vec<String> {
+fn find(open: &OpenRoot<'_>) -> Vec<String> {
     let (mut found, mut folders) = (Vec::new(), vec![String::new()]);
     while let Some(folder) = folders.pop() {
         let Some(entries) = open.dir(folder.as_bytes()).ok().flatten().and_then(|dir| Dir::read_from(dir).ok()) else { continue };

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// A mount in use.
 #[derive(Debug)]
-pub(crate) struct Mounted {
+pub(crate) struct FileMount {
     pub(crate) info: MountInfo,
     pub(crate) root: Root,
     pub(crate) rules: MountRules,
@@ -30,13 +30,13 @@ pub(crate) struct Mounted {
     pub(crate) keeps_folders: bool,
 }
 
-impl Mounted {
+impl FileMount {
     pub(crate) fn open(mount: &Mount) -> Result<Self> {
         // The canonical path, so that a link to the directory has the same lock. A repository's directory is not resolved: a link on
         // the way is refused when the directory is opened.
         let root = if mount.links.fixed { mount.root.clone() } else { real_path(&mount.root) };
         let trouble = if mount.late { None } else { make_root(mount.access, mount.shared, &root) };
-        Ok(Mounted {
+        Ok(FileMount {
             info: mount.info(root.clone()),
             rules: MountRules::new(mount)?,
             lock: mount.lock.as_ref().map_or_else(|| root.clone(), |dir| real_path(dir)),
@@ -76,7 +76,7 @@ impl Mounted {
 
 /// Fails if a mount lies inside another one: a file would have two names and two locks. Allowed is a mount at the place its prefix
 /// leads to, in a mount that ignores it: its files have the same names either way.
-pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
+pub(crate) fn check_apart(mounts: &[FileMount]) -> Result<()> {
     for (i, a) in mounts.iter().enumerate() {
         for b in &mounts[i + 1..] {
             if a.info.prefix == b.info.prefix {
@@ -100,7 +100,7 @@ pub(crate) fn check_apart(mounts: &[Mounted]) -> Result<()> {
     Ok(())
 }
 
-fn is_nested(inner: &Mounted, outer: &Mounted) -> bool {
+fn is_nested(inner: &FileMount, outer: &FileMount) -> bool {
     let Some(rel) = inner.root.path().strip_prefix(outer.root.path()).ok().and_then(Path::to_str) else { return false };
     let named = if outer.info.prefix.is_empty() { rel.to_owned() } else { format!("{}/{rel}", outer.info.prefix) };
     !rel.is_empty() && inner.info.prefix == named && outer.rules.ignores(&format!("{rel}/any"))

@@ -1,11 +1,11 @@
 //! Changes by other programs: compares the files in a mount's journal with the disk and records what differs, so that the history
-//! shows it and undo can take it back. Looks at one `stat` per file and reads only files whose stamp is new. Never changes a memory.
+//! shows it and undo can revert it. Looks at one `stat` per file and reads only files whose stamp is new. Never changes a memory.
 
 use super::{
     FileStore, Lock, Spot,
     change::open_exact,
-    contain::{Open, split},
-    journal::{Draft, FoundChange, SeenFile, SeenFiles},
+    contain::{OpenRoot, split},
+    journal::{FileDraft, FoundChange, SeenFile, SeenFiles},
     recover::Settler,
     walk,
 };
@@ -32,11 +32,11 @@ use std::{
 /// The bytes of changed files that are recorded with one sync.
 const AT_ONCE: usize = 8 << 20;
 
-/// What a `stat` tells about a file.
-pub(super) enum Glance {
+/// What a `stat` reports about a file.
+pub(super) enum StatResult {
     Absent,
     Regular(Stamp),
-    /// A link or a special file: only opening it tells.
+    /// A link or a special file: only opening it shows what it is.
     Other,
     /// Its directory cannot be read.
     Unreadable,
@@ -76,12 +76,12 @@ impl FileStore {
             SeenFiles::load(&journal)?
         };
         let started_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
-        let suspects = self.suspects(owner, &open, &sharing, &mut seen)?;
+        let unrecorded = self.unrecorded_files(owner, &open, &sharing, &mut seen)?;
         if self.journal(owner).is_damaged()? {
             // What looks like a change of another program may be the change of memdir whose record is damaged.
             return Ok(());
         }
-        if !suspects.is_empty() {
+        if !unrecorded.is_empty() {
             let dir = &self.mounts[owner].lock;
             let lock = if wait { Some(Lock::acquire(dir, self.stop.lock_deadline(), &self.stop)?) } else { Lock::try_acquire(dir) };
             if lock.is_some() {
@@ -91,7 +91,7 @@ impl FileStore {
                     settled => settled?,
                 }
                 let last_change_ns = self.journal(owner).mark().map_or(0, |stamp| stamp.mtime_ns);
-                self.record_suspects(owner, &OutsideTimes { open: &open, last_change_ns }, &suspects, &sharing, &mut seen)?;
+                self.record_unrecorded(owner, &OutsideTimes { open: &open, last_change_ns }, &unrecorded, &sharing, &mut seen)?;
             }
         }
         seen.save(&self.journal(owner), started_ns);
@@ -122,7 +122,7 @@ impl FileStore {
     }
 
     /// Returns the visible files that are not as recorded, read without a lock: a change of memdir may be in progress.
-    fn suspects(&self, owner: usize, open: &Open<'_>, sharing: &[usize], seen: &mut SeenFiles) -> Result<Vec<String>> {
+    fn unrecorded_files(&self, owner: usize, open: &OpenRoot<'_>, sharing: &[usize], seen: &mut SeenFiles) -> Result<Vec<String>> {
         let mut directory = Directory::default();
         let mut doubtful = Vec::new();
         let (mut visible, mut absent) = (0, 0);
@@ -130,12 +130,12 @@ impl FileStore {
             if sharing.iter().all(|mount| self.mounts[*mount].hides(rel)) {
                 continue;
             }
-            let glance = directory.glance(open, rel);
+            let found = directory.stat(open, rel);
             visible += 1;
-            absent += usize::from(matches!(glance, Glance::Absent));
-            match (glance, known) {
-                (Glance::Absent, SeenFile::Absent) | (Glance::Unreadable, _) => {}
-                (Glance::Regular(stamp), SeenFile::Present(known, _)) if stamp == *known => {}
+            absent += usize::from(matches!(found, StatResult::Absent));
+            match (found, known) {
+                (StatResult::Absent, SeenFile::Absent) | (StatResult::Unreadable, _) => {}
+                (StatResult::Regular(stamp), SeenFile::Present(known, _)) if stamp == *known => {}
                 _ => doubtful.push(rel.clone()),
             }
         }
@@ -144,7 +144,7 @@ impl FileStore {
         if visible == absent && sharing.iter().all(is_empty) {
             return Ok(Vec::new());
         }
-        let mut suspects = Vec::new();
+        let mut unrecorded = Vec::new();
         for rel in doubtful {
             self.stop.check()?;
             let Ok(now) = self.read_exact(&Spot { mount: owner, rel: rel.clone() }) else { continue };
@@ -152,18 +152,18 @@ impl FileStore {
             if recorded == Some(now.as_ref().map(|stored| stored.version)) {
                 seen.set(&rel, state(now.as_ref()));
             } else {
-                suspects.push(rel);
+                unrecorded.push(rel);
             }
         }
-        Ok(suspects)
+        Ok(unrecorded)
     }
 
     /// Compares files again and records those that differ. Only for the holder of the mount's lock.
-    fn record_suspects(
+    fn record_unrecorded(
         &self,
         owner: usize,
         times: &OutsideTimes<'_>,
-        suspects: &[String],
+        unrecorded: &[String],
         sharing: &[usize],
         seen: &mut SeenFiles,
     ) -> Result<()> {
@@ -174,7 +174,7 @@ impl FileStore {
         seen.catch_up(&self.journal(owner))?;
         let (mut edited, mut created, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         let mut bytes = 0;
-        for rel in suspects {
+        for rel in unrecorded {
             self.stop.check()?;
             let Ok(now) = self.read_exact(&Spot { mount: owner, rel: rel.clone() }) else { continue };
             let recorded = self.journal(owner).latest(rel)?.flatten();
@@ -250,7 +250,7 @@ impl FileStore {
     /// Records changes in the order of their times. A change has one file, or the old and the new name of a renamed one.
     fn record_batch(&self, owner: usize, times: &OutsideTimes<'_>, batch: Vec<Vec<OutsideFile>>, seen: &mut SeenFiles) -> Result<()> {
         let time = |file: &OutsideFile| file.now.as_ref().map_or_else(|| times.gone_at(&file.rel), |stored| stored.stamp.changed_ms());
-        let mut drafts: Vec<(i64, Vec<Draft<'_>>)> =
+        let mut drafts: Vec<(i64, Vec<FileDraft<'_>>)> =
             batch.iter().map(|files| (files.iter().map(time).max().unwrap_or(0), files.iter().map(draft).collect())).collect();
         drafts.shared_sort_by_key(|(at, _)| *at);
         let changes: Vec<FoundChange<'_>> = drafts.iter().map(|(at, drafts)| FoundChange { drafts, at: *at }).collect();
@@ -264,9 +264,9 @@ impl FileStore {
     }
 }
 
-fn draft(file: &OutsideFile) -> Draft<'_> {
+fn draft(file: &OutsideFile) -> FileDraft<'_> {
     let before = file.now.as_ref().map(|stored| (stored.bytes.as_slice(), stored.stamp.changed_ms()));
-    Draft { path: &file.rel, role: Role::Memory, before, after: None }
+    FileDraft { path: &file.rel, role: Role::Memory, before, after: None }
 }
 
 fn state(now: Option<&Stored>) -> SeenFile {
@@ -275,7 +275,7 @@ fn state(now: Option<&Stored>) -> SeenFile {
 
 /// Tells when other programs removed files.
 struct OutsideTimes<'a> {
-    open: &'a Open<'a>,
+    open: &'a OpenRoot<'a>,
     /// When memdir's last change of the mount was complete.
     last_change_ns: i64,
 }
@@ -306,7 +306,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    pub(super) fn glance(&mut self, open: &Open<'_>, rel: &str) -> Glance {
+    pub(super) fn stat(&mut self, open: &OpenRoot<'_>, rel: &str) -> StatResult {
         let (parent, name) = split(rel.as_bytes());
         if self.opened.is_none() || self.name != parent {
             self.name = parent.to_vec();
@@ -314,13 +314,13 @@ impl Directory {
         }
         match &self.opened {
             Some(Ok(Some(dir))) => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => Glance::Regular(walk::stamp(&stat)),
-                Ok(_) => Glance::Other,
-                Err(Errno::NOENT) => Glance::Absent,
-                Err(_) => Glance::Unreadable,
+                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => StatResult::Regular(walk::stamp(&stat)),
+                Ok(_) => StatResult::Other,
+                Err(Errno::NOENT) => StatResult::Absent,
+                Err(_) => StatResult::Unreadable,
             },
-            Some(Ok(None)) => Glance::Absent,
-            Some(Err(())) | None => Glance::Unreadable,
+            Some(Ok(None)) => StatResult::Absent,
+            Some(Err(())) | None => StatResult::Unreadable,
         }
     }
 }

@@ -10,9 +10,9 @@ use super::{
     FileStore, Lock,
     change::{prune_above, put_now, read_now},
     contain::{Links, Root},
-    journal::{ChangePart, Draft, FileRecord, Journal, Lookup, Placed, Progress, Record},
+    journal::{ChangePart, FileDraft, FileRecord, Journal, JournalRecord, Lookup, PlacedRecord, RecordState},
     real_path,
-    temps::{self, TempName, keep_save, leftovers},
+    temps::{self, ChangeTempName, keep_save, leftovers},
 };
 use crate::base::sort::SharedSort as _;
 use crate::{
@@ -81,7 +81,7 @@ enum PartJournal {
 struct FileToSettle {
     /// The position of its part.
     part: usize,
-    temp: TempName,
+    temp: ChangeTempName,
     rel: String,
     /// The version that it has.
     replaces: Option<Version>,
@@ -94,7 +94,7 @@ impl PartState {
         PartState { root, journal, lookup, is_locked: false, keeps_folders: true, is_replaced: false, displaced: Vec::new(), _lock: None }
     }
 
-    /// Looks whether the root is still the directory of the change. A directory in which all files are as the change made them is:
+    /// Checks whether the root is still the directory of the change. A directory in which all files are as the change made them is:
     /// the mount may have been copied.
     fn look_at_root(mut self) -> PartState {
         if let Lookup::Recorded(placed) = &self.lookup {
@@ -123,12 +123,12 @@ impl PartState {
         }
     }
 
-    fn progress(&self) -> Option<Progress> {
+    fn progress(&self) -> Option<RecordState> {
         if let Lookup::Recorded(placed) = &self.lookup { Some(placed.progress) } else { None }
     }
 
     /// The record, if this process has to settle it.
-    fn unsettled(&self) -> Option<&Placed> {
+    fn unsettled(&self) -> Option<&PlacedRecord> {
         match &self.lookup {
             Lookup::Recorded(placed) if self.is_locked && placed.progress.is_unsettled() => Some(placed),
             _ => None,
@@ -178,7 +178,7 @@ impl FileStore {
     }
 
     /// Whether another part of a settled change is still open in a mount that is not locked yet.
-    fn is_open_elsewhere(&self, locked: &BTreeSet<usize>, placed: &Placed) -> bool {
+    fn is_open_elsewhere(&self, locked: &BTreeSet<usize>, placed: &PlacedRecord) -> bool {
         let is_locked = |part: &&ChangePart| locked.iter().any(|mount| self.mounts[*mount].root.path() == part.root);
         placed.record.parts.iter().filter(|part| !is_locked(part)).any(|part| {
             let mut journal = Journal::new(part.journal.clone(), u64::MAX);
@@ -187,7 +187,7 @@ impl FileStore {
         })
     }
 
-    fn settle(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed, settler: Settler) -> Result<()> {
+    fn settle(&self, locked: &BTreeSet<usize>, mount: usize, placed: PlacedRecord, settler: Settler) -> Result<()> {
         let mut parts = self.parts(locked, mount, placed)?;
         for part in &mut parts {
             if let Some(placed) = part.unsettled().cloned() {
@@ -225,7 +225,7 @@ impl FileStore {
             }
             put.map_err(|error| part.explain(error))?;
         }
-        let progress = if outcome == Settlement::RollBack { Progress::Void } else { Progress::Done };
+        let progress = if outcome == Settlement::RollBack { RecordState::Void } else { RecordState::Done };
         for part in &mut parts {
             if let Some(placed) = part.unsettled().cloned() {
                 self.finish(part, &placed, progress, settler)?;
@@ -237,7 +237,7 @@ impl FileStore {
     /// Finds the saves of other programs that a change, its rollback or its recovery replaced just before it crashed: a temporary file
     /// has them, and they are neither the old nor the new version, nor the beginning of one that was being written. Those in files whose
     /// names recovery needs are kept in others.
-    fn find_displaced(&self, part: &mut PartState, placed: &Placed) -> Result<()> {
+    fn find_displaced(&self, part: &mut PartState, placed: &PlacedRecord) -> Result<()> {
         for (n, file) in placed.record.files.iter().enumerate() {
             let temp = temp_name(&placed.record, part.root.path(), n);
             let now = read_now(&part.root, &file.p).ok().flatten();
@@ -252,7 +252,7 @@ impl FileStore {
                     let is_replaced = purpose.is_empty() && is_made;
                     let texts = part.with_journal(self, |journal, _| {
                         let made = journal.text_to_make(placed, n, now.as_deref()).ok().flatten();
-                        Ok([made, journal.text_to_put_back(placed, n, now.as_deref()).ok().flatten(), now.clone()])
+                        Ok([made, journal.text_to_restore(placed, n, now.as_deref()).ok().flatten(), now.clone()])
                     })?;
                     if !is_replaced && texts.iter().flatten().any(|text| text.starts_with(&left)) {
                         continue;
@@ -277,7 +277,7 @@ impl FileStore {
     }
 
     /// Marks a part as settled, records what other programs saved, and removes what the change left.
-    fn finish(&self, part: &mut PartState, placed: &Placed, progress: Progress, settler: Settler) -> Result<()> {
+    fn finish(&self, part: &mut PartState, placed: &PlacedRecord, progress: RecordState, settler: Settler) -> Result<()> {
         let displaced = std::mem::take(&mut part.displaced);
         // Before the record is settled, because later no process looks for them; but after what they contain is recorded.
         if displaced.is_empty() {
@@ -288,7 +288,7 @@ impl FileStore {
             journal.finish(placed, progress)?;
             for save in &displaced {
                 let before = Some((save.bytes.as_slice(), placed.record.at));
-                let found = Draft { path: &placed.record.files[save.file].p, role: Role::Memory, before, after: None };
+                let found = FileDraft { path: &placed.record.files[save.file].p, role: Role::Memory, before, after: None };
                 // Best effort: the change itself is settled.
                 let _ = journal.record_found(&found);
             }
@@ -311,7 +311,7 @@ impl FileStore {
     }
 
     /// Collects the parts of a change, this one first.
-    fn parts(&self, locked: &BTreeSet<usize>, mount: usize, placed: Placed) -> Result<Vec<PartState>> {
+    fn parts(&self, locked: &BTreeSet<usize>, mount: usize, placed: PlacedRecord) -> Result<Vec<PartState>> {
         let own = self.mounts[mount].root.path();
         let id = placed.record.id.clone();
         let mut others = placed.record.parts.clone();
@@ -376,7 +376,7 @@ impl FileStore {
                     Some(_) => {
                         let text = part.with_journal(self, |journal, _| match forward {
                             true => journal.text_to_make(&placed, n, now.as_deref()),
-                            false => journal.text_to_put_back(&placed, n, now.as_deref()),
+                            false => journal.text_to_restore(&placed, n, now.as_deref()),
                         });
                         match text {
                             Ok(Some(text)) => Some(text),
@@ -396,10 +396,11 @@ impl FileStore {
 }
 
 fn decide(parts: &[PartState]) -> Settlement {
-    let has = |wanted: &[Progress]| parts.iter().any(|part| part.progress().is_some_and(|progress| wanted.contains(&progress)));
-    if has(&[Progress::Done]) {
+    let has = |wanted: &[RecordState]| parts.iter().any(|part| part.progress().is_some_and(|progress| wanted.contains(&progress)));
+    if has(&[RecordState::Done]) {
         Settlement::Complete
-    } else if has(&[Progress::Void, Progress::Failed]) || parts.iter().any(|part| matches!(part.lookup, Lookup::Absent) || part.is_replaced)
+    } else if has(&[RecordState::Void, RecordState::Failed])
+        || parts.iter().any(|part| matches!(part.lookup, Lookup::Absent) || part.is_replaced)
     {
         Settlement::RollBack
     } else if parts.iter().any(|part| matches!(part.lookup, Lookup::Uncertain)) {
@@ -418,19 +419,19 @@ fn is_untouched(parts: &[PartState]) -> bool {
 }
 
 /// Whether every file of a part has this version.
-fn has_all(root: &Root, record: &Record, version: impl Fn(&FileRecord) -> Option<Version>) -> bool {
+fn has_all(root: &Root, record: &JournalRecord, version: impl Fn(&FileRecord) -> Option<Version>) -> bool {
     let has = |file: &FileRecord| read_now(root, &file.p).is_ok_and(|now| now.as_deref().map(Version::from_content) == version(file));
     record.files.iter().all(has)
 }
 
 /// Returns the description of a mount in a record.
-fn own_part<'a>(record: &'a Record, root: &Path) -> Option<&'a ChangePart> {
+fn own_part<'a>(record: &'a JournalRecord, root: &Path) -> Option<&'a ChangePart> {
     record.parts.iter().find(|part| part.root == root)
 }
 
 /// Returns the names of the temporary files of a part's n-th file.
-fn temp_name(record: &Record, root: &Path, file: usize) -> TempName {
-    TempName { stem: format!("{}{}", record.id, own_part(record, root).map_or("", |part| &part.temps)), file }
+fn temp_name(record: &JournalRecord, root: &Path, file: usize) -> ChangeTempName {
+    ChangeTempName { stem: format!("{}{}", record.id, own_part(record, root).map_or("", |part| &part.temps)), file }
 }
 
 /// Looks up a part of a change. A damaged journal may have had it; one that cannot be read now leaves the change open.
@@ -483,7 +484,7 @@ fn is_private(dir: &Path) -> bool {
 }
 
 /// Removes temporary files of a change.
-fn sweep(root: &Root, placed: &Placed, purposes: &[&str], settler: Settler) -> Result<()> {
+fn sweep(root: &Root, placed: &PlacedRecord, purposes: &[&str], settler: Settler) -> Result<()> {
     for (n, file) in placed.record.files.iter().enumerate() {
         let temp = temp_name(&placed.record, root.path(), n);
         for purpose in purposes {

@@ -27,7 +27,7 @@ pub struct MountRules {
     /// The path of the root inside the mount whose globs these are, with a slash; or empty.
     inside: String,
     /// The first parts of all globs in `only`, if they are literal names: no other directory has to be visited.
-    tops: Option<Vec<String>>,
+    first_components: Option<Vec<String>>,
     depth: usize,
 }
 
@@ -51,7 +51,7 @@ impl MountRules {
             foreign_ignored: Patterns::for_whole_names("ignored pattern", mount, &mount.foreign_ignored)?,
             closed: mount.closed.clone(),
             only: [globs(&mount.only)?, globs(&part)?],
-            tops: tops(if part.is_empty() { whole_only } else { &part }),
+            first_components: first_components(if part.is_empty() { whole_only } else { &part }),
             depth: depth(whole_only),
             inside: if mount.inside.is_empty() { String::new() } else { format!("{}/", mount.inside) },
         })
@@ -102,11 +102,11 @@ impl MountRules {
 
     /// Whether a directory, relative to the mount, can contain visible files.
     pub fn enters(&self, rel: &str) -> bool {
-        let top = rel.split('/').next().unwrap_or(rel);
-        self.tops.as_ref().is_none_or(|tops| tops.iter().any(|known| known == top))
+        let first = rel.split('/').next().unwrap_or(rel);
+        self.first_components.as_ref().is_none_or(|all| all.iter().any(|known| known == first))
     }
 
-    /// Fails if a path, relative to the mount, is not writable. `exists` tells whether the file exists, for folders in which only new
+    /// Fails if a path, relative to the mount, is not writable. `exists` is whether the file exists, for folders in which only new
     /// files are refused.
     pub fn check_writable(&self, info: &MountInfo, rel: &str, exists: &dyn Fn() -> Result<bool>) -> Result<()> {
         let name = crate::base::path::strip_md(rel);
@@ -195,17 +195,17 @@ impl Patterns {
     }
 }
 
-/// Whether files with this name or under it can match the globs, as far as the first parts tell.
+/// Whether files with this name or under it can match the globs. Compares only the first path components.
 pub(crate) fn may_match(globs: &[String], name: &str) -> bool {
-    let top = name.split('/').next().unwrap_or(name);
-    tops(globs).is_none_or(|tops| tops.iter().any(|known| known == top || *known == format!("{top}.md")))
+    let first = name.split('/').next().unwrap_or(name);
+    first_components(globs).is_none_or(|all| all.iter().any(|known| known == first || *known == format!("{first}.md")))
 }
 
-/// Returns the first part of each glob, if all of them are literal.
-fn tops(globs: &[String]) -> Option<Vec<String>> {
+/// Returns the first path component of each glob, if all of them are literal.
+fn first_components(globs: &[String]) -> Option<Vec<String>> {
     let literal = |glob: &String| {
-        let top = glob.split('/').next().unwrap_or(glob);
-        (!top.contains(['*', '?', '[', '{', '\\'])).then(|| top.to_owned())
+        let first = glob.split('/').next().unwrap_or(glob);
+        (!first.contains(['*', '?', '[', '{', '\\'])).then(|| first.to_owned())
     };
     if globs.is_empty() { None } else { globs.iter().map(literal).collect() }
 }

@@ -8,14 +8,14 @@ use crate::base::{
 
 /// The names of the temporary files of one file in a change. Recovery derives them from the record.
 #[derive(Debug, Clone)]
-pub(super) struct TempName {
-    /// The id of the change, and what tells its part from others.
+pub(super) struct ChangeTempName {
+    /// The id of the change, and the number of its part.
     pub(super) stem: String,
     /// The position of the file in the record of its part.
     pub(super) file: usize,
 }
 
-impl TempName {
+impl ChangeTempName {
     /// The name for one purpose: the change itself (empty), its rollback (`-back`), recovery (`-undo`), or a save of another program
     /// that is kept (`-saved0` and so on).
     pub(super) fn with(&self, purpose: &str) -> String {
@@ -29,7 +29,7 @@ impl TempName {
 }
 
 /// Keeps the save of another program in a temporary file until the change is settled.
-pub(super) fn keep_save(root: &Root, rel: &str, temp: &TempName, bytes: &[u8]) -> Result<()> {
+pub(super) fn keep_save(root: &Root, rel: &str, temp: &ChangeTempName, bytes: &[u8]) -> Result<()> {
     let open = root.open()?;
     atomic::keep(&open, &on_disk(&open, rel)?, temp.saves(), bytes)
 }

@@ -2,7 +2,7 @@
 //! disappear meanwhile.
 
 use super::{
-    contain::{Open, is_link, lossy, special_file_system},
+    contain::{OpenRoot, is_link, lossy, special_file_system},
     fault,
     lock::LOCK_FILE,
 };
@@ -23,7 +23,7 @@ use rustix::{
 use std::collections::{BTreeSet, HashSet};
 
 /// What a walk skips.
-pub(crate) struct Rules<'a> {
+pub(crate) struct WalkRules<'a> {
     /// Whether hidden directories are entered.
     pub(crate) hidden: bool,
     /// Whether a path, relative to the mount, is hidden.
@@ -39,7 +39,7 @@ pub(crate) struct Rules<'a> {
 }
 
 /// Lists every file below `under` (relative to the root; empty for all), with `prefix` before its name.
-pub(crate) fn walk(open: &Open<'_>, follow: bool, under: &str, prefix: &str, rules: &Rules<'_>) -> Result<Walk> {
+pub(crate) fn walk(open: &OpenRoot<'_>, follow: bool, under: &str, prefix: &str, rules: &WalkRules<'_>) -> Result<Walk> {
     let mut walker =
         Walker { open, follow, prefix, rules, out: Walk::default(), seen: HashSet::new(), links: BTreeSet::new(), device: None };
     if let Some(dir) = open.dir(under.as_bytes())? {
@@ -64,10 +64,10 @@ fn depth(under: &str) -> usize {
 }
 
 struct Walker<'a> {
-    open: &'a Open<'a>,
+    open: &'a OpenRoot<'a>,
     follow: bool,
     prefix: &'a str,
-    rules: &'a Rules<'a>,
+    rules: &'a WalkRules<'a>,
     out: Walk,
     /// Visited directories and linked files, by device and inode.
     seen: HashSet<(u64, u64)>,

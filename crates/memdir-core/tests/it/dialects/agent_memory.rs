@@ -27,7 +27,7 @@ fn reading_is_the_index_and_the_topics_that_are_asked_for() {
 }
 
 #[test]
-fn an_empty_memory_says_so() {
+fn an_empty_memory_is_reported() {
     let desk = desk(&[]);
     assert_eq!(desk.text("memory_read", nothing()), "(no memories yet)");
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_session_is_a_file_of_its_own_and_found_at_once() {
 
 /// 1-e: two sessions of one millisecond are two files.
 #[test]
-fn sessions_of_one_moment_do_not_run_together() {
+fn sessions_of_the_same_moment_are_separate_files() {
     let desk = desk(&[]);
     let append = |text: &str| desk.text("memory_append_session", json!({ "content": text }));
     assert_eq!(append("one"), "Wrote session: 2026-09-01T12-00-00-345Z-mcp.md");
@@ -100,7 +100,7 @@ fn searching_shows_files_and_their_lines() {
 }
 
 #[test]
-fn a_directory_that_went_away_is_said_to_be_gone() {
+fn a_removed_directory_is_reported_as_missing() {
     let desk = desk(&[]);
     desk.text("memory_append_session", json!({ "content": "purple elephants" }));
     fs::remove_dir_all(desk.top.path().join("home/.agent-memory/memory")).unwrap();
@@ -118,7 +118,7 @@ fn a_heading_that_matches_is_shown_with_the_text_below_it() {
 }
 
 #[test]
-fn the_status_is_told_on_every_platform() {
+fn the_status_is_reported_on_every_platform() {
     let desk = desk(&[("sessions/a.md", "x")]);
     let status = |last: &str, since: usize| {
         format!(

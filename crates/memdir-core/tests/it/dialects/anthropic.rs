@@ -10,8 +10,8 @@ fn desk() -> Desk {
     support::dialect("anthropic", &[], &[])
 }
 
-/// The size of a directory is the file system's affair.
-fn plain(text: &str) -> String {
+/// Replaces the sizes of directories, which depend on the file system.
+fn without_directory_sizes(text: &str) -> String {
     Regex::new(r"(?m)^[0-9.]+[BKMG]\t(/memories(?:/.*/)?|/memories/[df])$").unwrap().replace_all(text, "SIZE\t$1").into_owned()
 }
 
@@ -23,7 +23,7 @@ fn the_recorded_session_is_answered_word_for_word() {
     for step in recorded {
         let result = desk.call("memory", step["input"].clone());
         let wanted = step["output"].as_str().or(step["error"].as_str()).unwrap();
-        assert_eq!(plain(&result.text), plain(wanted), "{}", step["input"]);
+        assert_eq!(without_directory_sizes(&result.text), without_directory_sizes(wanted), "{}", step["input"]);
         assert_eq!(result.is_error, step["error"].is_string(), "{}", step["input"]);
         assert_eq!(result.structured, None);
     }
@@ -69,14 +69,14 @@ fn a_link_that_stays_inside_is_followed() {
 }
 
 #[test]
-fn what_is_no_file_is_called_so() {
+fn a_path_that_is_not_a_file_is_reported() {
     let desk = desk();
     rustix::fs::mknodat(rustix::fs::CWD, desk.root.join("pipe"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
     assert_eq!(desk.error("memory", json!({ "command": "view", "path": "/memories/pipe" })), "Unsupported file type for /memories/pipe");
 }
 
 #[test]
-fn names_that_are_no_directory_of_ours_are_refused() {
+fn paths_outside_of_the_memory_directory_are_refused() {
     let desk = desk();
     for path in ["/memoriesX/a", "memories/a", "", "/", "/mem"] {
         let wanted = format!("Path must start with /memories, got: {path}");
@@ -90,7 +90,7 @@ fn names_that_are_no_directory_of_ours_are_refused() {
 }
 
 #[test]
-fn files_are_the_owners_alone_whatever_the_umask() {
+fn files_are_private_whatever_the_umask() {
     let desk = desk();
     desk.text("memory", json!({ "command": "create", "path": "/memories/d/e/f", "file_text": "x" }));
     let mode = |path: &str| fs::metadata(desk.root.join(path)).unwrap().mode() & 0o777;
@@ -98,7 +98,7 @@ fn files_are_the_owners_alone_whatever_the_umask() {
 }
 
 #[test]
-fn a_folder_does_not_move_into_itself_and_goes_as_one() {
+fn a_folder_moves_as_a_whole_and_never_into_itself() {
     let desk = desk();
     for name in ["d/a", "d/b/c"] {
         desk.text("memory", json!({ "command": "create", "path": format!("/memories/{name}"), "file_text": name }));
@@ -116,7 +116,7 @@ fn a_folder_does_not_move_into_itself_and_goes_as_one() {
 }
 
 #[test]
-fn a_very_long_file_is_cut_and_says_how_to_go_on() {
+fn a_very_long_file_is_cut_with_a_note_how_to_continue() {
     let desk = desk();
     desk.put("long", &"0123456789\n".repeat(20_000));
     let shown = desk.text("memory", json!({ "command": "view", "path": "/memories/long" }));
@@ -151,7 +151,7 @@ fn the_differences_that_a_random_run_found_are_gone() {
             "File created successfully at: /memories/d/e/a.md",
         ),
         (json!({ "command": "create", "path": "/memories/b.md", "file_text": "a\n" }), "File created successfully at: /memories/b.md"),
-        // The destination is looked at first.
+        // The destination is checked first.
         (
             json!({ "command": "rename", "old_path": "/memories/none", "new_path": "/memories/b.md" }),
             "The destination /memories/b.md already exists",
@@ -160,7 +160,7 @@ fn the_differences_that_a_random_run_found_are_gone() {
             json!({ "command": "rename", "old_path": "/memories/b.md", "new_path": "/memories/b.md" }),
             "The destination /memories/b.md already exists",
         ),
-        // A folder stays when its last file is deleted, and is a folder then.
+        // A folder stays when its last file is deleted, and is still reported as a folder.
         (json!({ "command": "delete", "path": "/memories/d/e/a.md" }), "Successfully deleted /memories/d/e/a.md"),
         (
             json!({ "command": "view", "path": "/memories" }),
@@ -229,7 +229,7 @@ fn the_differences_that_a_random_run_found_are_gone() {
         ),
     ];
     for (input, wanted) in steps {
-        assert_eq!(plain(&desk.call("memory", input.clone()).text), wanted, "{input}");
+        assert_eq!(without_directory_sizes(&desk.call("memory", input.clone()).text), wanted, "{input}");
     }
     assert_eq!(desk.tree(&desk.root), ["b.md", "o"]);
 }

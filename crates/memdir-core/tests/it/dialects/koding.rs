@@ -50,7 +50,7 @@ fn a_file_is_written_and_read_byte_for_byte_and_nothing_else_appears() {
 }
 
 #[test]
-fn errors_have_the_documented_words() {
+fn errors_have_the_documented_texts() {
     let desk = desk(&[("notes/x.md", "x")]);
     let read = |path: &str| desk.error("MemoryRead", json!({ "file_path": path }));
     assert_eq!(read("missing.md"), "Memory file does not exist");
@@ -90,7 +90,7 @@ fn links_that_lead_out_are_refused() {
     assert_eq!(fs::read_to_string(outside.join("s.md")).unwrap(), "secret");
 }
 
-/// 0-c and 0-d: a directory is no file, and a foreign absolute path is refused instead of moved below the root.
+/// 0-c and 0-d: a directory is not a file, and a foreign absolute path is refused instead of moved below the root.
 #[test]
 fn directories_and_foreign_paths_are_refused() {
     let desk = desk(&[("notes/x.md", "x")]);
@@ -128,7 +128,7 @@ fn dots_and_slashes_inside_the_root_are_resolved() {
     }
 }
 
-/// 0-f: one entry that cannot be looked at does not fail the listing.
+/// 0-f: one unreadable entry does not fail the listing.
 #[test]
 fn a_dangling_link_does_not_fail_the_listing() {
     let desk = desk(&[("a.md", "x")]);
@@ -136,9 +136,9 @@ fn a_dangling_link_does_not_fail_the_listing() {
     assert!(desk.text("MemoryRead", nothing()).ends_with(&format!("- {}/a.md", desk.root.display())));
 }
 
-/// 0-g: what was overwritten can be brought back.
+/// 0-g: an overwritten file can be restored.
 #[test]
-fn an_overwritten_file_can_be_brought_back() {
+fn an_overwritten_file_can_be_restored() {
     let desk = desk(&[]);
     desk.text("MemoryWrite", json!({ "file_path": "a.md", "content": "one" }));
     desk.text("MemoryWrite", json!({ "file_path": "a.md", "content": "two" }));
@@ -148,7 +148,7 @@ fn an_overwritten_file_can_be_brought_back() {
 
 /// 0-h: a read is complete up to 150,000 characters, then states what is left.
 #[test]
-fn very_long_files_are_cut_with_words() {
+fn very_long_files_are_cut_with_a_note() {
     let line = "0123456789\n";
     let desk = desk(&[("whole.md", &line.repeat(13_000)), ("long.md", &line.repeat(20_000))]);
     assert_eq!(desk.text("MemoryRead", json!({ "file_path": "whole.md" })), line.repeat(13_000));

@@ -25,7 +25,7 @@ fn a_search_has_its_shape() {
 }
 
 #[test]
-fn snippets_are_short_and_their_lines_true() {
+fn snippets_are_short_and_have_correct_line_numbers() {
     let long = format!("start zebra\n{}", "word ".repeat(30) + "zebra\n").repeat(12);
     let desk = desk(&[("memory/long.md", &long)]);
     let found = desk.json("memory_search", json!({ "query": "zebra" }));
@@ -49,7 +49,7 @@ fn reading_continues_where_it_was_cut() {
 }
 
 #[test]
-fn a_missing_file_is_no_error() {
+fn a_missing_file_is_not_an_error() {
     let desk = desk(&[]);
     for path in ["memory/none.md", "package.json", "DREAMS.md"] {
         assert_eq!(desk.json("memory_get", json!({ "path": path })), json!({ "status": "not_found", "text": "", "path": path }));
@@ -88,7 +88,7 @@ fn an_unknown_corpus_fails_closed() {
 }
 
 #[test]
-fn a_memory_that_cannot_be_searched_is_said_to_be_unavailable() {
+fn a_failing_search_is_reported_as_unavailable() {
     let desk = desk(&[("MEMORY.md", "walrus")]);
     let result = desk.call_as(&desk.stopped(), "memory_search", json!({ "query": "walrus" }));
     let found = result.structured.unwrap();

@@ -27,9 +27,9 @@ fn a_search_has_the_documented_shape() {
     assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), wanted);
 }
 
-/// Any other reason for the absence of chats says by itself that they were not searched.
+/// Any other reason for the absence of chats already states that they were not searched.
 #[test]
-fn the_note_says_once_that_chats_were_not_searched() {
+fn the_note_that_chats_were_not_searched_appears_once() {
     let mut desk = desk(&[("memory/architecture.md", ARCHITECTURE)]);
     let why = "past conversations were not searched: this memory does not include them";
     desk.caller.memdir = desk.caller.memdir.clone().without_chats(NoChats::NotIncluded);
@@ -117,7 +117,7 @@ fn the_index_is_never_behind_the_files() {
 }
 
 #[test]
-fn getting_lines_takes_ranges_and_numbers() {
+fn get_accepts_line_ranges_and_line_numbers() {
     let desk = desk(&[("memory/n.md", &(1..=40).map(|n| format!("{n}\n")).collect::<String>())]);
     let get = |arguments: Value| {
         let got = desk.json("memory_get", arguments);
@@ -140,7 +140,7 @@ fn getting_lines_takes_ranges_and_numbers() {
 }
 
 #[test]
-fn statistics_count_what_is_there() {
+fn statistics_count_the_existing_files() {
     let desk = desk(&[("memory/a.md", "0123456789abcdef\n"), ("MEMORY.md", "tea\n"), ("README.md", "not a memory")]);
     assert_eq!(
         desk.json("memory_stats", nothing()),

@@ -14,7 +14,7 @@ fn with(names: &[(&str, &str)]) -> Desk {
 }
 
 #[test]
-fn a_memory_lives_through_all_seven_tools() {
+fn a_memory_works_with_all_seven_tools() {
     let desk = desk(&[]);
     assert_eq!(desk.text("list_memories", nothing()), "{}");
     let content = "# Deploy\n\nOn Tuesdays. See `mem:people`.\n";
@@ -54,7 +54,7 @@ fn texts_are_structured_results_too() {
 }
 
 #[test]
-fn errors_have_the_documented_words() {
+fn errors_have_the_documented_texts() {
     let desk = with(&[("a.md", "x x"), ("b.md", "")]);
     assert_eq!(desk.error("read_memory", json!({ "memory_name": "none" })), "Memory named 'none' not found");
     assert_eq!(desk.error("rename_memory", json!({ "old_name": "none", "new_name": "c" })), "Memory named 'none' not found");
@@ -151,7 +151,7 @@ fn patterns_of_both_levels_hold_on_every_path() {
 
 /// 2-b: read-only holders of a reference are skipped and named, and the rename is whole.
 #[test]
-fn a_rename_skips_read_only_holders_and_says_so() {
+fn a_rename_skips_and_reports_read_only_files_with_references() {
     let desk = guarded();
     let text = desk.text("rename_memory", json!({ "old_name": "a", "new_name": "c" }));
     assert_eq!(text, "Memory renamed from a to c. References in read-only memories were not updated: fixed/f, global/rules.");
@@ -183,7 +183,7 @@ fn names_and_topics_do_not_leave_the_folder() {
     assert_eq!(desk.tree(&desk.top.path().join("project")), [".serena/", ".serena/memories/", ".serena/memories/a.md", "outside.md"]);
 }
 
-/// 2-d: looking for something creates nothing.
+/// 2-d: a search creates nothing.
 #[test]
 fn reading_creates_nothing() {
     let desk = with(&[("a.md", "")]);
@@ -221,7 +221,7 @@ fn no_entrypoint_appears() {
 
 /// 2-k: the folder may be elsewhere, by Serena's own setting.
 #[test]
-fn the_folder_is_where_its_setting_says() {
+fn the_folder_follows_its_setting() {
     let desk = desk(&[
         ("home/.serena/serena_config.yml", "project_serena_folder_location: \"$projectDir/../serena-of-$projectFolderName\"\n"),
         ("serena-of-project/memories/a.md", "found"),

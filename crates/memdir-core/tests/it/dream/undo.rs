@@ -1,4 +1,4 @@
-//! One undo takes a whole dream back, except for files that changed since.
+//! One undo reverts a whole dream, except for files that changed since.
 
 use super::{bytes, open, store_of};
 use crate::project::put;
@@ -12,7 +12,7 @@ fn apply(memdir: &Memdir, plan: &DreamPlan) {
 }
 
 #[test]
-fn fifty_dreams_applied_and_undone_give_back_the_original_bytes() {
+fn fifty_dreams_applied_and_undone_restore_the_original_bytes() {
     for seed in 0..50 {
         let corpus = DreamCorpus::generate(seed);
         // A different part of the store each time, so that the dreams differ in size and kind.

@@ -167,7 +167,7 @@ fn realistic() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Texts that look like secrets and are none.
+/// Texts that look like secrets and are not.
 fn look_alikes() -> Vec<(&'static str, String)> {
     let a = |length| random(ALNUM, length);
     let h = |length| random(HEX, length);

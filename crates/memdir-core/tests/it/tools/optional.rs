@@ -98,7 +98,7 @@ fn outcome(system: &str, tool: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn an_empty_optional_parameter_is_no_parameter_in_every_tool() {
+fn an_empty_optional_parameter_counts_as_absent_in_every_tool() {
     let calls = calls();
     for system in DIALECTS.iter().map(|dialect| dialect.name).chain(["native"]) {
         for tool in tools(system) {
@@ -137,7 +137,7 @@ fn koding_lists_with_an_empty_path() {
 }
 
 #[test]
-fn blank_names_in_a_list_are_no_names() {
+fn blank_names_in_a_list_are_ignored() {
     let desk = desk("native");
     assert_eq!(desk.text("memory_read", json!({ "paths": [""] })), desk.text("memory_read", json!({})));
     assert_eq!(desk.text("memory_read", json!({ "paths": "", "file_path": "note" })), "[note.md (today)]\nWe deploy on Tuesdays.");

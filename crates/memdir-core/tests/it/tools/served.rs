@@ -44,7 +44,7 @@ fn the_page_on_tools_is_current() {
 }
 
 #[test]
-fn the_native_list_is_small_and_stands_alone() {
+fn the_native_list_is_small_and_its_schemas_are_self_contained() {
     let tools: Vec<Value> = native().iter().map(Tool::json).collect();
     let list = json!({ "tools": tools }).to_string();
     assert!(list.len() < 7_000, "tools/list has {} bytes", list.len());
@@ -61,9 +61,9 @@ fn served(brief: bool) -> String {
     instructions(&store, InstructionsRequest { brief, guidelines: &[] })
 }
 
-/// Words that each text owes its reader: what sets the tool apart, and when to use another.
+/// Words that each description must contain: what distinguishes the tool, and when to use another.
 #[test]
-fn the_texts_say_what_they_must() {
+fn the_descriptions_contain_the_required_phrases() {
     let owed: &[(&str, &[&str])] = &[
         ("memory_read", &["Without arguments", "Judge by name", "none twice", "memory_search", "memory_get", "host's files"]),
         (

@@ -28,7 +28,7 @@ impl Precondition {
 }
 
 /// What a change expects. The version is compared again under the lock of the change.
-pub(super) struct Expectation {
+pub(super) struct ChangeExpectation {
     /// The version that the memory must have.
     pub(super) version: Option<Version>,
     /// Whether there must be no memory.
@@ -37,7 +37,7 @@ pub(super) struct Expectation {
     is_header: bool,
 }
 
-impl Expectation {
+impl ChangeExpectation {
     /// Compares the conditions of a request with the memory as it is.
     pub(super) fn new(
         memdir: &Memdir,
@@ -46,7 +46,7 @@ impl Expectation {
         precondition: Option<&Precondition>,
     ) -> Result<Self, Problem> {
         let is_header = conditions.if_match.is_some() || conditions.if_none_match.is_some();
-        let mut expected = Expectation { version: None, is_absent: false, is_header };
+        let mut expected = ChangeExpectation { version: None, is_absent: false, is_header };
         if !is_header && precondition.is_none() {
             return Ok(expected);
         }

@@ -1,7 +1,7 @@
 //! Memories: list, get, put, append, move, delete.
 
 use super::{
-    expectation::{Expectation, Precondition},
+    expectation::{ChangeExpectation, Precondition},
     model::{ContentEncoding, MemoryObject, decode},
     problem::Problem,
     route::{NoBody, NoQuery, Once, RestCall, RestOperation, RestReply, RouteHeader, RouteInfo, parse_path},
@@ -77,7 +77,7 @@ impl RestOperation for PutMemory {
         let path = call.memory()?;
         let bytes = decode(body.content, body.content_encoding)?;
         let saved = call.once(&path, |memdir| {
-            let expected = Expectation::new(memdir, &path, &call.conditions, body.precondition.as_ref())?;
+            let expected = ChangeExpectation::new(memdir, &path, &call.conditions, body.precondition.as_ref())?;
             let mode = if expected.is_absent { WriteMode::PutNew } else { WriteMode::Put };
             let write = Write { expect: expected.version, ..Write::create(path.clone(), bytes.clone()).mode(mode) };
             memdir.write(&write).map_err(|error| expected.problem(error))
@@ -137,7 +137,7 @@ impl RestOperation for AppendMemory {
     fn run(call: &RestCall, _: NoQuery, body: AppendBody) -> Result<RestReply<MemoryObject>, Problem> {
         let path = parse_path(&body.path)?;
         let saved = call.once(&path, |memdir| {
-            let expected = Expectation::new(memdir, &path, &call.conditions, None)?;
+            let expected = ChangeExpectation::new(memdir, &path, &call.conditions, None)?;
             let write = Write { expect: expected.version, ..Write::create(path.clone(), body.content).mode(WriteMode::Append) };
             memdir.write(&write).map_err(|error| expected.problem(error))
         })?;
@@ -264,7 +264,7 @@ impl RestOperation for DeleteMemory {
         let path = call.memory()?;
         let precondition = query.expected_content_sha256.map(Precondition::from_sha256);
         let deleted = call.once(&path, |memdir| {
-            let expected = Expectation::new(memdir, &path, &call.conditions, precondition.as_ref())?;
+            let expected = ChangeExpectation::new(memdir, &path, &call.conditions, precondition.as_ref())?;
             let deleted = memdir.delete(&Delete { path: path.clone(), expect: expected.version });
             deleted.map_err(|error| expected.problem(error))
         })?;

@@ -80,7 +80,7 @@ impl RestCall {
             Err(problem) if problem.proposal.is_some() => return Err(problem),
             Err(problem) => problem,
         };
-        // Whatever went wrong: if the change was made before, this is why.
+        // If the change was made before, any error here is a consequence of that.
         match self.memdir.made_for_key(path, Error::no_change("not made")) {
             Ok(change) => Ok(Once::Repeated(change)),
             Err(Error::NoChange { .. }) => Err(problem),

@@ -231,11 +231,11 @@ function hear(kind) {
     // A page that answers a form has no address of its own.
   } else if (!document.body.hasAttribute("data-answer")) refresh(kind);
 }
-// A browser opens only six connections to a server, so one tab listens and tells the others.
+// A browser opens only six connections to a server, so one tab listens and notifies the others.
 if (window.EventSource && navigator.locks) {
   const channel = new BroadcastChannel(`memdir${base}`);
   channel.addEventListener("message", (event) => hear(event.data));
-  const tell = (kind) => {
+  const broadcast = (kind) => {
     channel.postMessage(kind);
     hear(kind);
   };
@@ -249,11 +249,11 @@ if (window.EventSource && navigator.locks) {
     };
     // What changed while no tab was connected was not reported to any of them.
     events.addEventListener("open", () => {
-      if (performance.now() - loaded > 200) tell("unknown");
+      if (performance.now() - loaded > 200) broadcast("unknown");
     });
-    events.addEventListener("change", () => tell("change"));
+    events.addEventListener("change", () => broadcast("change"));
     events.addEventListener("end", () => {
-      tell("end");
+      broadcast("end");
       stop();
     });
     addEventListener("pagehide", stop, { once: true });

@@ -4,7 +4,7 @@ use crate::page::{
     layout::{self, counted},
     markdown,
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     source::ChatRow,
 };
 use maud::{Markup, html};
@@ -21,7 +21,7 @@ const LINES_PER_PAGE: u64 = 600;
 const MAX_BYTES: usize = 200_000;
 
 /// Lists conversations, of one host with `?host=`.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let view = context.space.machine()?.chats()?;
     let host = query.get("host");
     let mut hosts: Vec<&str> = view.chats.iter().map(|chat| chat.host.as_str()).collect();
@@ -58,7 +58,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         }
         (layout::pages(&path, number, matching.len() > number * PER_PAGE))
     };
-    Ok(Page::reply("Chats", "/chats", body))
+    Ok(ShellPage::reply("Chats", "/chats", body))
 }
 
 fn about(context: &ViewContext<'_>, chat: &ChatRow) -> Markup {
@@ -73,7 +73,7 @@ fn about(context: &ViewContext<'_>, chat: &ChatRow) -> Markup {
 }
 
 /// Shows one conversation, some lines at a time.
-pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<ViewReply> {
     let chat = context.space.machine()?.chat(id)?;
     // A line is counted in the file, as searches and evidence do.
     let page_of = |line: u64| (line.min(u64::from(u32::MAX)).saturating_sub(chat.first_line) / LINES_PER_PAGE) as usize + 1;
@@ -98,5 +98,5 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
         @if shown.len() < part.len() { p.quiet { "This part is too long to show in full; read the whole conversation with: memdir chats show " (id) } }
         (layout::pages(&path, number, total > first + LINES_PER_PAGE - 1))
     };
-    Ok(Page::reply(title, "/chats", body))
+    Ok(ShellPage::reply(title, "/chats", body))
 }

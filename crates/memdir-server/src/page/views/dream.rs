@@ -3,7 +3,7 @@
 use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     space::PageDreams,
 };
 use axum::http::StatusCode;
@@ -12,7 +12,7 @@ use memdir_core::{Dream, Error, KeptPlan, MemoryPath, PlanState, Result};
 use std::path::Path;
 
 /// Lists the kept plans, newest first.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let plans = dreams(context)?.shelf.plans(context.space.memdir.store())?;
     let notes: Vec<String> = query.all("note").map(str::to_owned).collect();
     let body = html! {
@@ -33,7 +33,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         @if plans.is_empty() { p { "There are no plans." } }
         ul.plain.rows { @for plan in &plans { li data-row { (row(context, plan)) } } }
     };
-    Ok(Page::reply("Dream", "/dream", body))
+    Ok(ShellPage::reply("Dream", "/dream", body))
 }
 
 fn row(context: &ViewContext<'_>, plan: &KeptPlan) -> Markup {
@@ -65,7 +65,7 @@ pub(in crate::page) fn state_tag(state: &PlanState) -> Markup {
 }
 
 /// Makes a plan and shows it.
-pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let (memdir, PageDreams { shelf, embedder }) = (&context.space.memdir, dreams(context)?);
     // Two processes would keep the same plan twice.
     let Some(_lock) = shelf.lock_making().map_err(|source| Error::io("lock", shelf.dir(), source))? else {
@@ -89,7 +89,7 @@ pub(in crate::page) fn make(context: &ViewContext<'_>, _: &str, _: &Params) -> R
     shelf.record_made(&plan, memdir.store())?;
     // Notes are not part of a plan's file.
     plan.notes.iter().take(5).for_each(|note| place.push_str(&format!("&note={}", encode(note))));
-    Ok(Reply::Redirect(context.url(&place)))
+    Ok(ViewReply::Redirect(context.url(&place)))
 }
 
 /// The plans of the space, or an error if none are kept for the viewer.

@@ -4,7 +4,7 @@
 use crate::page::{
     layout, lines,
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     validity,
     views::memory,
 };
@@ -20,7 +20,7 @@ use memdir_core::{
 };
 
 /// What is being edited.
-struct Draft<'a> {
+struct EditForm<'a> {
     /// The name; empty for a new memory without one yet.
     name: &'a str,
     /// The version that the text is based on; empty for a new memory.
@@ -30,36 +30,36 @@ struct Draft<'a> {
 }
 
 /// Shows the editor of a memory.
-pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -> Result<ViewReply> {
     let stored = stored(context, &MemoryPath::parse(name)?)?;
     context.space.memdir.store().check_writable(&stored.path)?;
     let text = text_of(&stored)?;
-    let draft = Draft { name: stored.path.name(), version: stored.version.to_string(), text, is_new: false };
+    let draft = EditForm { name: stored.path.name(), version: stored.version.to_string(), text, is_new: false };
     Ok(editor(context, &draft, StatusCode::OK, html! {}))
 }
 
 /// Shows the editor of a new memory.
-pub(in crate::page) fn show_new(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show_new(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let topic = query.get("topic").trim_matches('/');
     let name = if topic.is_empty() { String::new() } else { format!("{topic}/") };
     let text = "---\ndescription: \ntype: project\n---\n\n";
-    Ok(editor(context, &Draft { name: &name, version: String::new(), text, is_new: true }, StatusCode::OK, html! {}))
+    Ok(editor(context, &EditForm { name: &name, version: String::new(), text, is_new: true }, StatusCode::OK, html! {}))
 }
 
 /// Previews or saves a text.
-pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let (name, version) = (form.get("name").trim(), form.get("version"));
     let is_new = form.get("new") == "1";
     // Browsers send CRLF, whatever the file has.
     let text = form.get("text").replace("\r\n", "\n");
-    let draft = Draft { name, version: version.to_owned(), text: &text, is_new };
+    let draft = EditForm { name, version: version.to_owned(), text: &text, is_new };
     if form.get("do") == "preview" {
         let preview = preview(context, &draft);
         return Ok(editor(context, &draft, StatusCode::OK, preview));
     }
     let saved = MemoryPath::parse(name).map_err(Error::from).and_then(|path| write(context, path, &draft));
     match saved {
-        Ok(name) => Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(&name)))),
+        Ok(name) => Ok(ViewReply::Redirect(format!("{}?saved=1", context.memory_url(&name)))),
         Err(Error::Changed { path, found, .. }) => conflict(context, &draft, &path, found),
         // Not a refusal: the text is waiting for review.
         Err(error @ Error::Proposed { .. }) => Err(error),
@@ -71,7 +71,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
     }
 }
 
-fn write(context: &ViewContext<'_>, path: MemoryPath, draft: &Draft<'_>) -> Result<String> {
+fn write(context: &ViewContext<'_>, path: MemoryPath, draft: &EditForm<'_>) -> Result<String> {
     let memdir = &context.space.memdir;
     if draft.text.trim().is_empty() {
         let why = if draft.is_new { "it is empty; enter some text" } else { "it is empty; enter some text, or delete the memory" };
@@ -92,7 +92,7 @@ fn write(context: &ViewContext<'_>, path: MemoryPath, draft: &Draft<'_>) -> Resu
     Ok(memdir.write(&request)?.name)
 }
 
-fn editor(context: &ViewContext<'_>, draft: &Draft<'_>, status: StatusCode, above: Markup) -> Reply {
+fn editor(context: &ViewContext<'_>, draft: &EditForm<'_>, status: StatusCode, above: Markup) -> ViewReply {
     let title = if draft.is_new { "New memory".to_owned() } else { format!("Edit {}", draft.name) };
     // After a preview or a refusal, the text is only on this page.
     let is_answer = context.is_answer;
@@ -118,11 +118,11 @@ fn editor(context: &ViewContext<'_>, draft: &Draft<'_>, status: StatusCode, abov
             }
         }
     };
-    Reply::Page(Page { status, title, place: "/memories", body })
+    ViewReply::Page(ShellPage { status, title, place: "/memories", body })
 }
 
 /// The text as it will look, and what changes.
-fn preview(context: &ViewContext<'_>, draft: &Draft<'_>) -> Markup {
+fn preview(context: &ViewContext<'_>, draft: &EditForm<'_>) -> Markup {
     let (parsed, problems) = Memory::parse(draft.text);
     let path = MemoryPath::parse(draft.name).ok();
     let now = path.as_ref().and_then(|path| context.space.memdir.store().get(&context.space.memdir.name(path)).ok().flatten());
@@ -140,7 +140,7 @@ fn preview(context: &ViewContext<'_>, draft: &Draft<'_>) -> Markup {
 }
 
 /// The conflict view: what the other writer changed, and the viewer's own text, which can still be saved.
-fn conflict(context: &ViewContext<'_>, draft: &Draft<'_>, path: &MemoryPath, found: Option<Version>) -> Result<Reply> {
+fn conflict(context: &ViewContext<'_>, draft: &EditForm<'_>, path: &MemoryPath, found: Option<Version>) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let base: Version = parse_version(&draft.version)?;
     // A version that was forgotten cannot be compared, and the viewer's text must survive that, too.
@@ -151,7 +151,7 @@ fn conflict(context: &ViewContext<'_>, draft: &Draft<'_>, path: &MemoryPath, fou
     let name = path.name();
     if now.is_some() && theirs == draft.text {
         // The same text was saved already, by a second press of the button or by another writer.
-        return Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(name))));
+        return Ok(ViewReply::Redirect(format!("{}?saved=1", context.memory_url(name))));
     }
     let above = html! {
         p.error role="alert" {
@@ -171,16 +171,16 @@ fn conflict(context: &ViewContext<'_>, draft: &Draft<'_>, path: &MemoryPath, fou
         }
     };
     let version = found.map(|version| version.to_string()).unwrap_or_default();
-    let draft = Draft { name, version, text: draft.text, is_new: found.is_none() };
+    let draft = EditForm { name, version, text: draft.text, is_new: found.is_none() };
     Ok(editor(context, &draft, StatusCode::CONFLICT, above))
 }
 
 /// Deletes a memory that is still as the viewer saw it.
-pub(in crate::page) fn delete(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn delete(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let path = MemoryPath::parse(form.get("name"))?;
     let expect = parse_version(form.get("version"))?;
     let deleted = context.space.memdir.delete(&Delete { path, expect: Some(expect) })?;
-    Ok(Reply::Redirect(context.url(&format!("/change/{}?done=1", deleted.change))))
+    Ok(ViewReply::Redirect(context.url(&format!("/change/{}?done=1", deleted.change))))
 }
 
 fn parse_version(text: &str) -> Result<Version> {

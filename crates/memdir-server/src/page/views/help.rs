@@ -2,7 +2,7 @@
 
 use crate::page::{
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::html;
 use memdir_core::Result;
@@ -30,7 +30,7 @@ const SERVER_KEYS: [(&str, &str); 2] =
 const LAST_KEYS: [(&str, &str); 2] = [("Escape", "leave a field or clear the selection"), ("?", "show this page")];
 
 /// Shows the keys.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let is_machine = context.space.machine.is_some();
     let own: &[(&str, &str)] = if is_machine { &MACHINE_KEYS } else { &SERVER_KEYS };
     let keys = KEYS.iter().chain(own).chain(&LAST_KEYS);
@@ -44,5 +44,5 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             p { "Every change can be undone on the timeline." }
         }
     };
-    Ok(Page::reply("Help and shortcuts", "/help", body))
+    Ok(ShellPage::reply("Help and shortcuts", "/help", body))
 }

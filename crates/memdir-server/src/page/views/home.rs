@@ -3,7 +3,7 @@
 use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     source::{ChatEnd, ChatRow, ChatsView},
     views::{dream, timeline},
 };
@@ -28,7 +28,7 @@ const MAX_CHARS: usize = 300;
 const MAX_CHECKED: usize = 500;
 
 /// Shows the home page.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let stats = memdir.stats()?;
     let changes = memdir.history(&ChangeFilter { most: MAX_CHANGES, ..ChangeFilter::default() })?;
@@ -73,7 +73,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             } }
         }
     };
-    Ok(Page::reply("Home", "/", body))
+    Ok(ShellPage::reply("Home", "/", body))
 }
 
 /// How the last conversation in this project ended.

@@ -3,24 +3,24 @@
 use crate::page::{
     layout,
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     source::HostFindings,
 };
 use maud::{Markup, html};
 use memdir_core::{Result, internal::base::visible::visible};
 
 /// Lists the hosts. Starts nothing.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     page(context, &[])
 }
 
 /// Checks the installations, which starts the configured servers and hooks.
-pub(in crate::page) fn check(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn check(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let findings = context.space.machine()?.check_hosts()?;
     page(context, &findings)
 }
 
-fn page(context: &ViewContext<'_>, findings: &[HostFindings]) -> Result<Reply> {
+fn page(context: &ViewContext<'_>, findings: &[HostFindings]) -> Result<ViewReply> {
     let hosts = context.space.machine()?.hosts()?;
     let body = html! {
         div.head {
@@ -48,7 +48,7 @@ fn page(context: &ViewContext<'_>, findings: &[HostFindings]) -> Result<Reply> {
             }
         }
     };
-    Ok(Page::reply("Hosts", "/hosts", body))
+    Ok(ShellPage::reply("Hosts", "/hosts", body))
 }
 
 fn checked(host: &HostFindings) -> Markup {

@@ -3,7 +3,7 @@
 use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::{Markup, html};
 use memdir_core::{
@@ -19,12 +19,12 @@ const MAX_CHARS: usize = 4_000;
 const MAX_NEAR: usize = 5;
 
 /// Lists the candidates that wait for a decision.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let inbox = match context.space.memdir.inbox() {
         Ok(inbox) => inbox,
         Err(error) => {
             let body = html! { h1 { "Inbox" } p { (error.command_message()) } p.quiet { (layout::error_hint(context, &error)) } };
-            return Ok(Page::reply("Inbox", "/inbox", body));
+            return Ok(ShellPage::reply("Inbox", "/inbox", body));
         }
     };
     let body = html! {
@@ -45,7 +45,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
             }
         }
     };
-    Ok(Page::reply("Inbox", "/inbox", body))
+    Ok(ShellPage::reply("Inbox", "/inbox", body))
 }
 
 /// What the last decision did, with an undo button.
@@ -150,7 +150,7 @@ fn near(context: &ViewContext<'_>, entry: &InboxEntry) -> Vec<MemoryPath> {
 }
 
 /// Accepts, merges or rejects a candidate.
-pub(in crate::page) fn decide(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn decide(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let name = MemoryPath::parse(form.get("name"))?;
     let (what, outcome) = match form.get("decision") {
@@ -160,5 +160,5 @@ pub(in crate::page) fn decide(context: &ViewContext<'_>, _: &str, form: &Params)
         _ => return Err(Error::bad_input("decision", "expected accept, merge or reject")),
     };
     let done = format!("{what} {}.", name.name());
-    Ok(Reply::Redirect(context.url(&format!("/inbox?done={}&change={}", encode(&done), encode(&outcome.change.to_string())))))
+    Ok(ViewReply::Redirect(context.url(&format!("/inbox?done={}&change={}", encode(&done), encode(&outcome.change.to_string())))))
 }

@@ -3,7 +3,7 @@
 use crate::page::{
     layout::{self, counted},
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     validity,
 };
 use maud::{Markup, html};
@@ -31,7 +31,7 @@ struct TopicRow {
 }
 
 /// Shows the topic of `?topic=`.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let topic = query.get("topic").trim_matches('/');
     let listing = context.space.memdir.list(&List { topic: topic.to_owned(), ..List::default() })?;
     let (topics, own) = split(topic, &listing.memories);
@@ -58,7 +58,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         @if listing.left_out > 0 { p.quiet { "Files not listed: " (listing.left_out) ". " @if topics.is_empty() { "Use the search to find them." } @else { "Open a topic to see them." } } }
         (layout::notes(&listing.problems.iter().take(20).map(|problem| problem.what.clone()).collect::<Vec<_>>()))
     };
-    Ok(Page::reply(title, "/memories", body))
+    Ok(ShellPage::reply(title, "/memories", body))
 }
 
 /// The topics directly below `topic`, with what they contain, and the memories directly in it.

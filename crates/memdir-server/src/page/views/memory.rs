@@ -3,9 +3,9 @@
 
 use crate::page::{
     backlinks, layout, lines,
-    markdown::{self, Target},
+    markdown::{self, LinkTarget},
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     validity,
 };
 use maud::{Markup, html};
@@ -28,7 +28,7 @@ const MAX_CHARS: usize = 200_000;
 const MAX_CHANGES: usize = 20;
 
 /// Shows a memory.
-pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Params) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let reading = memdir.read(&Read { max_chars: MAX_CHARS, ..Read::all(MemoryPath::parse(name)?) })?;
     let (memory, _) = Memory::parse(&reading.content);
@@ -81,7 +81,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
             }
         }
     };
-    Ok(Page::reply(title, "/memories", body))
+    Ok(ShellPage::reply(title, "/memories", body))
 }
 
 fn buttons(context: &ViewContext<'_>, reading: &Reading) -> Markup {
@@ -109,7 +109,7 @@ fn buttons(context: &ViewContext<'_>, reading: &Reading) -> Markup {
 pub(in crate::page) fn render_text(context: &ViewContext<'_>, memory: &Memory, path: &MemoryPath) -> Markup {
     let body = secrets::redact(memory.body());
     markdown::render(&body, &|destination, is_wiki| match backlinks::destination(&context.space.memdir, destination, is_wiki, path) {
-        Some(path) => Target::Page(context.memory_url(path.name())),
+        Some(path) => LinkTarget::Page(context.memory_url(path.name())),
         None => markdown::web_target(destination),
     })
 }
@@ -173,8 +173,11 @@ fn findings(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
         })
         .collect();
     if let Some(look) = &look {
-        found
-            .extend(verify::gone(look, &reading.content).iter().map(|named| format!("line {}: {} does not exist", named.line, named.text)));
+        found.extend(
+            verify::missing_mentions(look, &reading.content)
+                .iter()
+                .map(|named| format!("line {}: {} does not exist", named.line, named.text)),
+        );
     }
     let missing = verify::missing(context.space.memdir.store(), look.as_ref(), &reading.path, &reading.content)?;
     found.extend(missing.iter().map(|what| format!("mentions {what}")));
@@ -269,12 +272,12 @@ fn history(context: &ViewContext<'_>, reading: &Reading) -> Result<Markup> {
 }
 
 /// Verifies a memory, and records today as its verification date if everything it mentions exists.
-pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let path = MemoryPath::parse(form.get("name"))?;
     let request = Verify { path, project: context.space.project.as_ref(), anyway: form.get("anyway") == "1", history: None };
     let verified = context.space.memdir.verify(&request)?;
     if verified.stamped {
-        return Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(&verified.name))));
+        return Ok(ViewReply::Redirect(format!("{}?saved=1", context.memory_url(&verified.name))));
     }
     let body = html! {
         (layout::breadcrumbs(context, &verified.name))
@@ -291,5 +294,5 @@ pub(in crate::page) fn verify(context: &ViewContext<'_>, _: &str, form: &Params)
             }
         }
     };
-    Ok(Page::reply(format!("Not verified: {}", verified.name), "/memories", body))
+    Ok(ShellPage::reply(format!("Not verified: {}", verified.name), "/memories", body))
 }

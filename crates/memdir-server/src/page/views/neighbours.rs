@@ -4,7 +4,7 @@ use crate::page::{
     backlinks, layout,
     params::Params,
     picture::{self, Neighbour, Relation},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::html;
 use memdir_core::{Memory, MemoryPath, Read, Result, Search, Source, internal::base::text};
@@ -13,7 +13,7 @@ use memdir_core::{Memory, MemoryPath, Read, Result, Search, Source, internal::ba
 const MAX_EACH: usize = 6;
 
 /// Shows the neighbourhood.
-pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let reading = memdir.read(&Read::all(MemoryPath::parse(name)?))?;
     let (memory, _) = Memory::parse(&reading.content);
@@ -58,5 +58,5 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, _: &Params) -
             }
         }
     };
-    Ok(Page::reply(format!("Memories related to {}", reading.name), "/memories", body))
+    Ok(ShellPage::reply(format!("Memories related to {}", reading.name), "/memories", body))
 }

@@ -5,7 +5,7 @@ use crate::page::{
     layout::{self, counted},
     lines,
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
     views::dream,
 };
 use axum::http::StatusCode;
@@ -38,7 +38,7 @@ struct OpenedPlan {
 }
 
 /// Shows a plan, or with `?only=` one of its operations.
-pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Params) -> Result<ViewReply> {
     let Some(opened) = open(context, name)? else { return Ok(unknown_plan()) };
     let only = query.get("only").parse::<usize>().ok();
     let above = layout::notes(&query.all("note").map(str::to_owned).collect::<Vec<_>>());
@@ -51,11 +51,11 @@ fn open(context: &ViewContext<'_>, name: &str) -> Result<Option<OpenedPlan>> {
     Ok(Some(OpenedPlan { name: name.to_owned(), kept, version: Version::from_content(text.as_bytes()), plan }))
 }
 
-fn unknown_plan() -> Reply {
+fn unknown_plan() -> ViewReply {
     layout::message_reply(StatusCode::NOT_FOUND, "Not found", "This plan does not exist. Only the newest plans are kept.")
 }
 
-fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only: Option<usize>, above: &Markup) -> Result<Reply> {
+fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only: Option<usize>, above: &Markup) -> Result<ViewReply> {
     let can_apply = opened.kept.state == PlanState::Open && context.space.viewer.may_write && only.is_none();
     let mut budget = if only.is_some() { usize::MAX } else { MAX_DIFF_BYTES };
     let mut operations = Vec::new();
@@ -89,7 +89,7 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
             @for card in &operations { (card) }
         }
     };
-    Ok(Reply::Page(Page { status, title, place: "/dream", body }))
+    Ok(ViewReply::Page(ShellPage { status, title, place: "/dream", body }))
 }
 
 fn plan_url(context: &ViewContext<'_>, opened: &OpenedPlan) -> String {
@@ -166,7 +166,7 @@ fn change_lines(context: &ViewContext<'_>, change: &DreamChange, budget: &mut us
 }
 
 /// Applies the checked operations of a plan.
-pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let shelf = &dream::dreams(context)?.shelf;
     let _lock = shelf.lock_applying().map_err(|source| Error::io("lock", shelf.dir(), source))?;
     let Some(opened) = open(context, form.get("plan"))? else { return Ok(unknown_plan()) };
@@ -196,7 +196,7 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
 }
 
 /// What applying did, with an undo button.
-fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied) -> Reply {
+fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied) -> ViewReply {
     let title = format!("Applied {} of {}", applied.applied.len(), counted(opened.plan.operations.len(), "operation", "operations"));
     let body = html! {
         nav.crumbs aria-label="Dream" { ol { li { a href=(context.url("/dream")) { "Dream" } } li { a href=(plan_url(context, opened)) { "Plan" } } } }
@@ -220,5 +220,5 @@ fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied
         }
         (layout::notes(&applied.notes))
     };
-    Page::reply(title, "/dream", body)
+    ShellPage::reply(title, "/dream", body)
 }

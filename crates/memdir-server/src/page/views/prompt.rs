@@ -3,7 +3,7 @@
 use crate::page::{
     layout,
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use axum::http::StatusCode;
 use maud::html;
@@ -19,7 +19,7 @@ struct PromptPart<'a> {
 }
 
 /// Shows the section.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let Some(section) = &context.space.section else {
         return Ok(layout::message_reply(StatusCode::NOT_FOUND, "Prompt", "This server does not provide a memory section."));
     };
@@ -43,7 +43,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             }
         }
     };
-    Ok(Page::reply("Prompt", "/prompt", body))
+    Ok(ShellPage::reply("Prompt", "/prompt", body))
 }
 
 fn parts(text: &str) -> Vec<PromptPart<'_>> {

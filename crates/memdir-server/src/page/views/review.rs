@@ -4,7 +4,7 @@ use crate::page::{
     layout,
     lines::{self, DiffLines},
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::{Markup, html};
 use memdir_core::{
@@ -21,7 +21,7 @@ const HEADING_LINES: usize = 10;
 const REASON_CHARS: usize = 1_000;
 
 /// Shows the open proposals, then those that were decided.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let number = query.number("page");
     let open = memdir.proposals(Some(ProposalState::Open), 0)?;
@@ -57,7 +57,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         }
         (layout::pages(&context.url("/review?"), number, count > number * PER_PAGE))
     };
-    Ok(Page::reply("Review", "/review", body))
+    Ok(ShellPage::reply("Review", "/review", body))
 }
 
 fn proposal_list(context: &ViewContext<'_>, proposals: &[&Proposal]) -> Markup {
@@ -87,7 +87,7 @@ fn byline(context: &ViewContext<'_>, proposal: &Proposal) -> Markup {
 }
 
 /// Shows one proposal with its diffs. Long ones have several pages, and a proposal is accepted on the last of them.
-pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<ViewReply> {
     let ProposalReading { proposal, what, diffs } = context.space.memdir.proposal(id)?;
     let is_outdated = diffs.iter().any(|diff| diff.is_outdated);
     let is_complete = diffs.iter().all(|diff| diff.is_complete);
@@ -130,7 +130,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
             (decision_form(context, &proposal, &html! { button type="submit" name="decision" value="withdraw" { "Withdraw" } }))
         }
     };
-    Ok(Page::reply(what.clone(), "/review", body))
+    Ok(ShellPage::reply(what.clone(), "/review", body))
 }
 
 /// The diffs of a proposal on pages of limited length.
@@ -184,12 +184,12 @@ fn decision_form(context: &ViewContext<'_>, proposal: &Proposal, buttons: &Marku
 }
 
 /// Accepts, rejects or withdraws a proposal.
-pub(in crate::page) fn decide(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn decide(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let (memdir, id) = (&context.space.memdir, form.get("id"));
     match form.get("decision") {
         "accept" => drop(memdir.accept_proposal(id)?),
         "reject" => drop(memdir.reject_proposal(id, Some(form.get("reason")))?),
         _ => drop(memdir.withdraw_proposal(id)?),
     }
-    Ok(Reply::Redirect(context.url(&format!("/review/{id}"))))
+    Ok(ViewReply::Redirect(context.url(&format!("/review/{id}"))))
 }

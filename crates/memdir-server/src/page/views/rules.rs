@@ -3,13 +3,13 @@
 use crate::page::{
     layout,
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::html;
 use memdir_core::Result;
 
 /// Lists the rules.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let rules = context.space.machine()?.rules(&context.space.memdir)?;
     let has_counts = rules.iter().any(|rule| rule.counts.is_some());
     let body = html! {
@@ -42,5 +42,5 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             }
         }
     };
-    Ok(Page::reply("Rules", "/rules", body))
+    Ok(ShellPage::reply("Rules", "/rules", body))
 }

@@ -4,7 +4,7 @@ use crate::page::{
     layout,
     lines::Highlighter,
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::{Markup, html};
 use memdir_core::{
@@ -23,7 +23,7 @@ const MAX_LINES: usize = 12;
 const MAX_LINE_CHARS: usize = 400;
 
 /// Shows the form and the hits. With `part=hits`, only the hits.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let words = query.get("q");
     let is_part = query.get("part") == "hits";
     let hits = if words.trim().is_empty() {
@@ -37,7 +37,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         render_hits(context, words, &answer)
     };
     if is_part {
-        return Ok(Reply::Part(hits));
+        return Ok(ViewReply::Part(hits));
     }
     let title = if words.is_empty() { "Search".to_owned() } else { format!("{} · Search", text::ellipsis(words, 60)) };
     let body = html! {
@@ -45,7 +45,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         (form(context, query))
         div #hits aria-live="polite" { (hits) }
     };
-    Ok(Page::reply(title, "/search", body))
+    Ok(ShellPage::reply(title, "/search", body))
 }
 
 fn request(context: &ViewContext<'_>, query: &Params) -> Result<Search> {

@@ -2,13 +2,13 @@
 
 use crate::page::{
     params::Params,
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::html;
 use memdir_core::{Access, Result};
 
 /// Lists settings and mounts.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> Result<ViewReply> {
     let settings = context.space.machine()?.settings()?;
     let body = html! {
         h1 { "Settings" }
@@ -36,5 +36,5 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
             }
         }
     };
-    Ok(Page::reply("Settings", "/settings", body))
+    Ok(ShellPage::reply("Settings", "/settings", body))
 }

@@ -3,7 +3,7 @@
 use crate::page::{
     layout, lines,
     params::{Params, encode},
-    reply::{Page, Reply, ViewContext},
+    reply::{ShellPage, ViewContext, ViewReply},
 };
 use maud::{Markup, html};
 use memdir_core::{
@@ -20,7 +20,7 @@ const MAX_FILES: usize = 50;
 const LOOK_BACK: usize = 1_000;
 
 /// Shows the changes, of one actor with `?actor=`.
-pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
     let number = query.number("page");
     let actor = query.get("actor");
     // Notices what editors did. A mount that another process is changing is skipped.
@@ -52,7 +52,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
         (change_list(context, &shown, &undone(&all)))
         (layout::pages(&path, number, matching.len() > number * PER_PAGE))
     };
-    Ok(Page::reply("Timeline", "/timeline", body))
+    Ok(ShellPage::reply("Timeline", "/timeline", body))
 }
 
 /// The changes that are undone at present, of changes newest first. An undo is newer than what it reverts, so the newest changes suffice.
@@ -110,11 +110,11 @@ fn undo_button(context: &ViewContext<'_>, change: &Change, is_undone: bool) -> M
 }
 
 /// Shows one change with its diffs.
-pub(in crate::page) fn show_change(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<Reply> {
+pub(in crate::page) fn show_change(context: &ViewContext<'_>, id: &str, query: &Params) -> Result<ViewReply> {
     change_page(context, id, query.get("done") == "1", &[])
 }
 
-fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[String]) -> Result<Reply> {
+fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[String]) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let change = history::find_change(memdir.store(), id)?;
     let is_undone = undone_changes(context)?.contains(&change.id.0);
@@ -146,30 +146,30 @@ fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[Stri
         @if files.len() > MAX_FILES { p.quiet { (layout::counted(files.len() - MAX_FILES, "more memory.", "more memories.")) } }
         @if files.is_empty() { p { "This change affects only the entrypoint." } }
     };
-    Ok(Page::reply(description, "/timeline", body))
+    Ok(ShellPage::reply(description, "/timeline", body))
 }
 
 /// Undoes a change.
-pub(in crate::page) fn undo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn undo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     after_undo(context, &context.space.memdir.undo(&UndoTarget::Id(form.get("id").to_owned()))?)
 }
 
 /// Redoes an undone change.
-pub(in crate::page) fn redo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn redo(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     after_undo(context, &context.space.memdir.redo(&UndoTarget::Id(form.get("id").to_owned()))?)
 }
 
 /// Goes to the new change. Notes, such as memories that the undo of a dream left as they are, are shown with it.
-fn after_undo(context: &ViewContext<'_>, undone: &Undone) -> Result<Reply> {
+fn after_undo(context: &ViewContext<'_>, undone: &Undone) -> Result<ViewReply> {
     match undone.notes.is_empty() {
-        true => Ok(Reply::Redirect(context.url(&format!("/change/{}?done=1", undone.change.id)))),
+        true => Ok(ViewReply::Redirect(context.url(&format!("/change/{}?done=1", undone.change.id)))),
         false => change_page(context, &undone.change.id.0, true, &undone.notes),
     }
 }
 
 /// Restores an earlier version of a memory.
-pub(in crate::page) fn restore(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<Reply> {
+pub(in crate::page) fn restore(context: &ViewContext<'_>, _: &str, form: &Params) -> Result<ViewReply> {
     let path = MemoryPath::parse(form.get("name"))?;
     let saved = context.space.memdir.restore(&path, form.get("version"))?;
-    Ok(Reply::Redirect(format!("{}?saved=1", context.memory_url(saved.path.name()))))
+    Ok(ViewReply::Redirect(format!("{}?saved=1", context.memory_url(saved.path.name()))))
 }

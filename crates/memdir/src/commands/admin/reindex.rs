@@ -2,7 +2,7 @@
 
 use super::{super::counted, Managed, not_found};
 use crate::{
-    args::{Admin, AdminWhat, TenantArgs},
+    args::{AdminArgs, AdminWhat, TenantArgs},
     config::Settings,
     exit::Failure,
     namespace_indexes,
@@ -22,7 +22,7 @@ struct ReindexReport {
     removed: usize,
 }
 
-pub(in crate::commands) fn run(args: &Admin, settings: &Settings) -> Result<CommandOutput, Failure> {
+pub(in crate::commands) fn run(args: &AdminArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     match &args.what {
         AdminWhat::Reindex { namespace, tenant } => reindex(namespace.as_deref(), tenant, settings),
         _ => {

@@ -2,7 +2,7 @@
 //! never in part. Every memory has one entrypoint line, the journal opens, and no temporary files are left.
 
 use super::{
-    changes::{self, Model, SHARED_BOARD, SHARED_LOG, Step, Unsure},
+    changes::{self, ChangeStep, Model, SHARED_BOARD, SHARED_LOG, Unsure},
     worker,
 };
 use crate::{args::ChangeKind, exit::Failure};
@@ -66,7 +66,7 @@ pub(crate) fn audit(work: &Path, processes: u32, mix: &[ChangeKind]) -> Result<A
     audit.torn.extend(found.keys().map(|name| format!("{name}: unexpected text")));
     for prefix in changes::mounts(mix) {
         audit.entrypoint(&memdir, work, prefix)?;
-        audit.litter(&worker::root(work, prefix));
+        audit.find_leftovers(&worker::root(work, prefix));
     }
     audit.journal(&memdir);
     for prefix in changes::mounts(mix) {
@@ -125,7 +125,7 @@ impl Audit {
                 times => self.torn.push(format!("{SHARED_LOG}: process {process} change {n} occurs {times} times")),
             }
         }
-        for unsure in model.unsure.iter().filter(|unsure| unsure.step == Step::Append) {
+        for unsure in model.unsure.iter().filter(|unsure| unsure.step == ChangeStep::Append) {
             if occurrences(unsure.n) > 1 {
                 self.torn.push(format!("{SHARED_LOG}: process {process} change {} occurs twice", unsure.n));
             }
@@ -135,7 +135,7 @@ impl Audit {
     fn board(&mut self, process: u32, model: &Model, board: &str) {
         let mark = format!("process {process}: ");
         let actual: Vec<&str> = board.lines().filter(|line| line.starts_with(&mark)).collect();
-        let later = model.unsure.iter().filter(|unsure| unsure.step == Step::Board && unsure.n > model.board).map(|unsure| unsure.n);
+        let later = model.unsure.iter().filter(|unsure| unsure.step == ChangeStep::Board && unsure.n > model.board).map(|unsure| unsure.n);
         let valid: Vec<String> = std::iter::once(model.board).chain(later).map(|n| changes::board_line(process, n)).collect();
         self.expected += 1;
         match actual.as_slice() {
@@ -206,11 +206,11 @@ impl Audit {
         }
     }
 
-    fn litter(&mut self, dir: &Path) {
+    fn find_leftovers(&mut self, dir: &Path) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if entry.path().is_dir() {
-                self.litter(&entry.path());
+                self.find_leftovers(&entry.path());
             } else if name.starts_with('.') {
                 self.litter.push(entry.path().display().to_string());
             }
@@ -222,17 +222,17 @@ impl Audit {
 fn is_consistent(process: u32, unsure: &Unsure, found: &mut BTreeMap<String, String>) -> bool {
     let before = unsure.before.as_ref();
     match &unsure.step {
-        Step::Append | Step::Board => true,
-        Step::Save { name } => found.remove(name).is_none_or(|actual| actual == changes::text(process, unsure.n)),
-        Step::Edit { name } | Step::Editor { name } => {
+        ChangeStep::Append | ChangeStep::Board => true,
+        ChangeStep::Save { name } => found.remove(name).is_none_or(|actual| actual == changes::text(process, unsure.n)),
+        ChangeStep::Edit { name } | ChangeStep::Editor { name } => {
             let actual = found.remove(name);
             actual.as_ref() == before || actual == before.map(|text| changes::edited(text, unsure.n))
         }
-        Step::Rename { name, to } | Step::Move { name, to, .. } => {
+        ChangeStep::Rename { name, to } | ChangeStep::Move { name, to, .. } => {
             let (old, new) = (found.remove(name), found.remove(to));
             (old.as_ref() == before && new.is_none()) || (old.is_none() && new.as_ref() == before)
         }
-        Step::Delete { name } => {
+        ChangeStep::Delete { name } => {
             let actual = found.remove(name);
             actual.is_none() || actual.as_ref() == before
         }
@@ -249,7 +249,7 @@ fn targets(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::TortureWorker;
+    use crate::args::TortureWorkerArgs;
     use clap::ValueEnum as _;
     use std::fs;
 
@@ -265,7 +265,7 @@ mod tests {
     fn after_mix(mix: &[ChangeKind], damage: impl Fn(&Path)) -> Audit {
         let work = tempfile::tempdir().unwrap();
         super::super::torture::board(work.path(), 1).unwrap();
-        worker::run(&TortureWorker { work: work.path().to_owned(), number: 0, until: 12, mix: mix.to_vec() }).unwrap();
+        worker::run(&TortureWorkerArgs { work: work.path().to_owned(), number: 0, until: 12, mix: mix.to_vec() }).unwrap();
         damage(work.path());
         audit(work.path(), 1, mix).unwrap()
     }
@@ -330,8 +330,8 @@ mod tests {
         assert_eq!(board.lost.len(), 1, "{board:#?}");
         let unlisted = after(|work| replace(&memory(work, "MEMORY.md"), "(process-0/change-0.md)", "(process-0/change-6.md)"));
         assert_eq!(unlisted.entrypoint.len(), 2, "{unlisted:#?}");
-        let litter = after(|work| drop(fs::File::create(memory(work, "process-0/.memdir-x-0.tmp")).unwrap()));
-        assert_eq!(litter.litter.len(), 1, "{litter:#?}");
+        let with_leftover = after(|work| drop(fs::File::create(memory(work, "process-0/.memdir-x-0.tmp")).unwrap()));
+        assert_eq!(with_leftover.litter.len(), 1, "{with_leftover:#?}");
         let journal = after(|work| fs::remove_dir_all(work.join("home/journal")).unwrap());
         assert_eq!(journal.journal.len(), 1, "{journal:#?}");
     }

@@ -11,7 +11,7 @@ pub(crate) const SHARED_BOARD: &str = "shared/board";
 
 /// One change a process makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ChangeStep {
     /// Saves a new memory.
     Save { name: String },
     /// Appends a line to the shared log.
@@ -25,14 +25,14 @@ pub(crate) enum Step {
     /// Deletes one of its own memories.
     Delete { name: String },
     /// Moves one of its own memories to another mount, and then undoes and redoes that.
-    Move { name: String, to: String, then: Then },
+    Move { name: String, to: String, then: AfterMove },
     /// Replaces the file of one of its own memories without memdir.
     Editor { name: String },
 }
 
 /// What follows a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterMove {
     Nothing,
     Undo,
     UndoAndRedo,
@@ -84,7 +84,7 @@ pub(crate) struct Model {
 #[derive(Debug, Clone)]
 pub(crate) struct Unsure {
     pub(crate) n: u64,
-    pub(crate) step: Step,
+    pub(crate) step: ChangeStep,
     /// The memory's text before the change, if there was one.
     pub(crate) before: Option<String>,
 }
@@ -117,63 +117,63 @@ pub(crate) fn edited(text: &str, n: u64) -> String {
 }
 
 /// The change number `n` of a process that has the memories `texts`. If it has none to change, the change is a save.
-pub(crate) fn step(process: u32, n: u64, mix: &[ChangeKind], texts: &BTreeMap<String, String>) -> Step {
+pub(crate) fn step(process: u32, n: u64, mix: &[ChangeKind], texts: &BTreeMap<String, String>) -> ChangeStep {
     let kind = mix.get(n as usize % mix.len().max(1)).copied().unwrap_or(ChangeKind::Save);
     // Any deterministic choice works; this one goes through the memories.
     let own = texts.keys().nth((n as usize * 7) % texts.len().max(1)).cloned();
     let visible = visible(process, mix);
     // The shared memories are in the first mount.
     let sees_shared = visible[0].is_empty();
-    let moved = |name: String, then: Then| {
+    let moved = |name: String, then: AfterMove| {
         let at = visible.iter().position(|prefix| *prefix == split(&name).0).unwrap_or(0);
         let to = join(
             visible[(at + 1 + n as usize % visible.len().saturating_sub(1).max(1)) % visible.len()],
             &format!("process-{process}/moved-{n}"),
         );
-        Step::Move { name, to, then }
+        ChangeStep::Move { name, to, then }
     };
     match (kind, own) {
-        (ChangeKind::Append, _) if sees_shared => Step::Append,
-        (ChangeKind::Edit, _) if sees_shared && n.is_multiple_of(2) => Step::Board,
-        (ChangeKind::Edit, Some(name)) => Step::Edit { name },
+        (ChangeKind::Append, _) if sees_shared => ChangeStep::Append,
+        (ChangeKind::Edit, _) if sees_shared && n.is_multiple_of(2) => ChangeStep::Board,
+        (ChangeKind::Edit, Some(name)) => ChangeStep::Edit { name },
         (ChangeKind::Rename, Some(name)) => {
             let to = join(split(&name).0, &format!("process-{process}/renamed-{n}"));
-            Step::Rename { name, to }
+            ChangeStep::Rename { name, to }
         }
-        (ChangeKind::Delete, Some(name)) => Step::Delete { name },
-        (ChangeKind::Move, Some(name)) => moved(name, Then::Nothing),
-        (ChangeKind::Undo, Some(name)) => moved(name, Then::Undo),
-        (ChangeKind::Redo, Some(name)) => moved(name, Then::UndoAndRedo),
-        (ChangeKind::Editor, Some(name)) => Step::Editor { name },
-        _ => Step::Save { name: join(visible[n as usize % visible.len()], &format!("process-{process}/change-{n}")) },
+        (ChangeKind::Delete, Some(name)) => ChangeStep::Delete { name },
+        (ChangeKind::Move, Some(name)) => moved(name, AfterMove::Nothing),
+        (ChangeKind::Undo, Some(name)) => moved(name, AfterMove::Undo),
+        (ChangeKind::Redo, Some(name)) => moved(name, AfterMove::UndoAndRedo),
+        (ChangeKind::Editor, Some(name)) => ChangeStep::Editor { name },
+        _ => ChangeStep::Save { name: join(visible[n as usize % visible.len()], &format!("process-{process}/change-{n}")) },
     }
 }
 
-impl Step {
+impl ChangeStep {
     /// Its kind.
     pub(crate) fn kind(&self) -> ChangeKind {
         match self {
-            Step::Save { .. } => ChangeKind::Save,
-            Step::Append => ChangeKind::Append,
-            Step::Board | Step::Edit { .. } => ChangeKind::Edit,
-            Step::Rename { .. } => ChangeKind::Rename,
-            Step::Delete { .. } => ChangeKind::Delete,
-            Step::Move { then: Then::Nothing, .. } => ChangeKind::Move,
-            Step::Move { then: Then::Undo, .. } => ChangeKind::Undo,
-            Step::Move { then: Then::UndoAndRedo, .. } => ChangeKind::Redo,
-            Step::Editor { .. } => ChangeKind::Editor,
+            ChangeStep::Save { .. } => ChangeKind::Save,
+            ChangeStep::Append => ChangeKind::Append,
+            ChangeStep::Board | ChangeStep::Edit { .. } => ChangeKind::Edit,
+            ChangeStep::Rename { .. } => ChangeKind::Rename,
+            ChangeStep::Delete { .. } => ChangeKind::Delete,
+            ChangeStep::Move { then: AfterMove::Nothing, .. } => ChangeKind::Move,
+            ChangeStep::Move { then: AfterMove::Undo, .. } => ChangeKind::Undo,
+            ChangeStep::Move { then: AfterMove::UndoAndRedo, .. } => ChangeKind::Redo,
+            ChangeStep::Editor { .. } => ChangeKind::Editor,
         }
     }
 
     fn name(&self) -> Option<&str> {
         match self {
-            Step::Save { name }
-            | Step::Edit { name }
-            | Step::Rename { name, .. }
-            | Step::Delete { name }
-            | Step::Move { name, .. }
-            | Step::Editor { name } => Some(name),
-            Step::Append | Step::Board => None,
+            ChangeStep::Save { name }
+            | ChangeStep::Edit { name }
+            | ChangeStep::Rename { name, .. }
+            | ChangeStep::Delete { name }
+            | ChangeStep::Move { name, .. }
+            | ChangeStep::Editor { name } => Some(name),
+            ChangeStep::Append | ChangeStep::Board => None,
         }
     }
 }
@@ -181,7 +181,7 @@ impl Step {
 /// Replays a log of `begin N` and `done N` lines.
 pub(crate) fn replay(process: u32, mix: &[ChangeKind], log: &str) -> Model {
     let mut model = Model::default();
-    let mut begun: Option<(u64, Step)> = None;
+    let mut begun: Option<(u64, ChangeStep)> = None;
     for entry in log.lines() {
         match entry.split_once(' ').map(|(word, n)| (word, n.parse::<u64>())) {
             Some(("begin", Ok(n))) => {
@@ -202,29 +202,29 @@ pub(crate) fn replay(process: u32, mix: &[ChangeKind], log: &str) -> Model {
 }
 
 impl Model {
-    pub(crate) fn done(&mut self, process: u32, n: u64, step: &Step) {
+    pub(crate) fn done(&mut self, process: u32, n: u64, step: &ChangeStep) {
         *self.acknowledged.entry(step.kind()).or_default() += 1;
         match step {
-            Step::Save { name } => drop(self.texts.insert(name.clone(), text(process, n))),
-            Step::Append => self.appended.push(n),
-            Step::Board => self.board = n,
-            Step::Move { then: Then::Undo, .. } => {}
-            Step::Edit { name } | Step::Editor { name } => {
+            ChangeStep::Save { name } => drop(self.texts.insert(name.clone(), text(process, n))),
+            ChangeStep::Append => self.appended.push(n),
+            ChangeStep::Board => self.board = n,
+            ChangeStep::Move { then: AfterMove::Undo, .. } => {}
+            ChangeStep::Edit { name } | ChangeStep::Editor { name } => {
                 if let Some(text) = self.texts.get_mut(name) {
                     *text = edited(text, n);
                 }
             }
-            Step::Rename { name, to } | Step::Move { name, to, .. } => {
+            ChangeStep::Rename { name, to } | ChangeStep::Move { name, to, .. } => {
                 if let Some(text) = self.texts.remove(name) {
                     self.texts.insert(to.clone(), text);
                 }
             }
-            Step::Delete { name } => drop(self.texts.remove(name)),
+            ChangeStep::Delete { name } => drop(self.texts.remove(name)),
         }
     }
 
     /// Records an interrupted change. Its memory is not changed again, so that the audit can tell both outcomes apart.
-    fn interrupt(&mut self, begun: Option<(u64, Step)>) {
+    fn interrupt(&mut self, begun: Option<(u64, ChangeStep)>) {
         let Some((n, step)) = begun else { return };
         let before = step.name().and_then(|name| self.texts.remove(name));
         self.unsure.push(Unsure { n, step, before });

@@ -6,7 +6,7 @@ use super::{
     scratch,
 };
 use crate::{
-    args::BenchDream as Typed,
+    args::BenchDreamArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
     spaces,
@@ -46,7 +46,7 @@ struct DreamCost {
     peak_bytes: Option<u64>,
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &BenchDreamArgs, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
     let words = Vocabulary::new();

@@ -6,7 +6,7 @@ use super::{
     scratch,
 };
 use crate::{
-    args::BenchIndex as Typed,
+    args::BenchIndexArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
     spaces,
@@ -34,7 +34,7 @@ struct IndexBenchReport {
 }
 
 /// Generated memories and their index.
-pub(super) struct Corpus {
+pub(super) struct IndexCorpus {
     pub(super) memory: PathBuf,
     pub(super) home: PathBuf,
     pub(super) words: Vocabulary,
@@ -42,7 +42,7 @@ pub(super) struct Corpus {
     pub(super) store: FileStore,
 }
 
-impl Corpus {
+impl IndexCorpus {
     pub(super) fn new(work: &Path, files: u32) -> Result<Self, Failure> {
         let fail = |source| Failure::File { doing: "generate memories in", path: work.to_owned(), source };
         let (memory, home) = (work.join("memory"), work.join("home"));
@@ -51,7 +51,7 @@ impl Corpus {
         let bytes = generate::memories(&memory, files, &words).map_err(fail)?;
         let memory = memory.canonicalize().map_err(fail)?;
         let store = open(&memory, &home)?;
-        Ok(Corpus { memory, home, words, bytes, store })
+        Ok(IndexCorpus { memory, home, words, bytes, store })
     }
 
     /// Opens the memories once more.
@@ -71,10 +71,10 @@ fn open(memory: &Path, home: &Path) -> Result<FileStore, Failure> {
     Ok(FileStore::open(&[Mount::new("", memory, home.join("journal"))])?)
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &BenchIndexArgs, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let corpus = Corpus::new(&work, args.files)?;
+    let corpus = IndexCorpus::new(&work, args.files)?;
     let searcher = corpus.searcher(true);
     let watch = Stopwatch::start();
     searcher.index(&corpus.store, false, &|_| {})?;

@@ -98,7 +98,7 @@ const MENTIONS: &[&str] = &[
 ];
 
 /// A generated world: memories, and conversations about them.
-pub(super) struct Planted {
+pub(super) struct PlantedWorld {
     /// The memories with facts and rules.
     pub(super) memories: Vec<Incoming>,
     /// The transcripts, by their paths below a home directory.
@@ -111,17 +111,17 @@ pub(super) struct Planted {
     commands: BTreeMap<String, String>,
 }
 
-impl Planted {
+impl PlantedWorld {
     /// The directory in which all conversations are held.
     pub(super) const PROJECT: &'static str = "/home/ada/shop";
 
     /// Plants facts: half of what is known about the parts is asked for in a message, and a part has a rule for its release.
-    pub(super) fn generate(seed: u64, facts: usize) -> Planted {
+    pub(super) fn generate(seed: u64, facts: usize) -> PlantedWorld {
         let random = &mut Random::new(seed);
         let mut all: Vec<(usize, usize)> = (0..PARTS.len()).flat_map(|part| (0..FACTS.len()).map(move |fact| (part, fact))).collect();
         shuffle(&mut all, random);
         all.truncate(facts);
-        let mut planted = Planted {
+        let mut planted = PlantedWorld {
             memories: Vec::new(),
             transcripts: Vec::new(),
             needs: BTreeMap::new(),
@@ -210,7 +210,7 @@ fn transcript(number: usize, steps: &[(Option<String>, Option<String>)]) -> (Str
         let at = lines.len();
         let time = format!("2026-01-{:02}T{:02}:{:02}:{:02}.000Z", 1 + number / 24 % 28, number % 24, at / 60, at % 60);
         lines.push(
-            json!({ "type": kind, "uuid": format!("u{at}"), "sessionId": session, "cwd": Planted::PROJECT, "timestamp": time,
+            json!({ "type": kind, "uuid": format!("u{at}"), "sessionId": session, "cwd": PlantedWorld::PROJECT, "timestamp": time,
                 "message": { "role": kind, "id": format!("m{at}"), "content": content } })
             .to_string(),
         );

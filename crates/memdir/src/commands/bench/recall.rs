@@ -3,13 +3,13 @@
 use super::{
     empty,
     generate::Vocabulary,
-    index::Corpus,
+    index::IndexCorpus,
     random::Random,
     scratch,
-    timing::{self, REPETITIONS, Times, measure},
+    timing::{self, REPETITIONS, Timing, measure},
 };
 use crate::{
-    args::BenchRecall as Typed,
+    args::BenchRecallArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -22,16 +22,16 @@ use std::{io, path::Path, process::Command, sync::Arc};
 struct RecallBenchReport {
     files: u32,
     bytes: u64,
-    times: Vec<Times>,
+    times: Vec<Timing>,
 }
 
 /// The lengths of messages, in words.
 const LENGTHS: [usize; 3] = [20, 60, 300];
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &BenchRecallArgs, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let corpus = Corpus::new(&work, args.files)?;
+    let corpus = IndexCorpus::new(&work, args.files)?;
     // Timestamps of newer files may not show a change, so these files are read again: a store in use has few of them.
     std::thread::sleep(std::time::Duration::from_millis(2_100));
     let cache = corpus.home.join("recall-table");
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
             memdir.recall(&request).map(|_| ()).map_err(Failure::from)
         };
         recall(0)?;
-        times.push(Times::from_runs(format!("recall for {words} words"), measure(messages.len(), recall)?));
+        times.push(Timing::from_runs(format!("recall for {words} words"), measure(messages.len(), recall)?));
     }
     let nothing = timing::empty_process()?;
     let hook = hook(&corpus)?.compared_with(&nothing, "/bin/true");
@@ -65,7 +65,7 @@ fn message(vocabulary: &Vocabulary, words: usize, random: &mut Random) -> String
 
 /// The hook of a message, each in its own process.
 #[expect(clippy::disallowed_methods, reason = "the user asked for the cost of processes")]
-fn hook(corpus: &Corpus) -> Result<Times, Failure> {
+fn hook(corpus: &IndexCorpus) -> Result<Timing, Failure> {
     let program = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir".into(), source })?;
     let random = &mut Random::new(3);
     let run = |n: usize, random: &mut Random| {
@@ -82,7 +82,7 @@ fn hook(corpus: &Corpus) -> Result<Times, Failure> {
     };
     run(0, random)?;
     let all = measure(2 * REPETITIONS, |n| run(n + 1, random))?;
-    Ok(Times::from_runs("hook of a message in a new process", all))
+    Ok(Timing::from_runs("hook of a message in a new process", all))
 }
 
 fn show(report: &RecallBenchReport, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -2,14 +2,14 @@
 //! transcripts whose messages and commands need them or do not, imports them as a host's, and replays them. The same seed gives the same
 //! report; the numbers are the project's benchmark for recall.
 
-use super::{empty, generate::Vocabulary, planted::Planted, random::Random, scratch};
+use super::{empty, generate::Vocabulary, planted::PlantedWorld, random::Random, scratch};
 use crate::{
-    args::BenchReplay as Typed,
+    args::BenchReplayArgs,
     commands::replay::past_conversation,
     exit::Failure,
     output::{CommandOutput, Printer},
     replay::{Replay, ReplayEvent, ReplayReport},
-    rules::Decisions,
+    rules::RuleDecisions,
     spaces,
 };
 use memdir_chats::{ChatArchive, ChatSettings, Retention, Roots, SyncLimits, SyncMemo, Syncer};
@@ -79,10 +79,10 @@ struct RuleScore {
     fired: u64,
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &BenchReplayArgs, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let planted = Planted::generate(args.seed, args.facts as usize);
+    let planted = PlantedWorld::generate(args.seed, args.facts as usize);
     let memdir = spaces::open_plain(&work.join("memory"), &work.join("home"), "bench")?;
     let memories: Vec<Incoming> = planted.memories.iter().cloned().chain(filler(args.files, args.seed)).collect();
     for batch in memories.chunks(BATCH) {
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
     }
     let archive = ChatArchive::new(work.join("chats"));
     sync(&work, &archive)?;
-    let mut replay = Replay::new(&memdir, &Decisions::default(), Path::new(Planted::PROJECT), None)?;
+    let mut replay = Replay::new(&memdir, &RuleDecisions::default(), Path::new(PlantedWorld::PROJECT), None)?;
     let (mut recall, mut rules) = (RecallScore::default(), RuleScore::default());
     let mut chats = archive.list()?.chats;
     chats.sort_by_key(|file| file.chat.name());
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
                         recall.first += u64::from(names.first() == Some(&fact));
                         recall.right += u64::from(names.contains(&fact));
                         let others = names.iter().filter(|name| **name != fact);
-                        recall.related += others.filter(|name| Planted::is_same_part(name, fact)).count() as u64;
+                        recall.related += others.filter(|name| PlantedWorld::is_same_part(name, fact)).count() as u64;
                     }
                     None if planted.is_mention(&message.text) => {
                         recall.mentions += 1;

@@ -3,13 +3,13 @@
 use super::{
     empty,
     generate::{self, Vocabulary},
-    index::Corpus,
+    index::IndexCorpus,
     random::Random,
     scratch,
-    timing::{self, REPETITIONS, Times, measure, spawn},
+    timing::{self, REPETITIONS, Timing, measure, spawn},
 };
 use crate::{
-    args::BenchSearch as Typed,
+    args::BenchSearchArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -28,15 +28,15 @@ struct SearchBenchReport {
     files: u32,
     units: u64,
     bytes: u64,
-    times: Vec<Times>,
+    times: Vec<Timing>,
     #[serde(skip_serializing_if = "Option::is_none")]
     anonymous_bytes: Option<u64>,
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &BenchSearchArgs, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let corpus = Corpus::new(&work, args.files)?;
+    let corpus = IndexCorpus::new(&work, args.files)?;
     let random = &mut Random::new(7);
     let queries: Vec<Search> =
         (0..args.queries).map(|_| Search { min_score: 0.0, ..Search::new(generate::query(&corpus.words, random)) }).collect();
@@ -69,26 +69,26 @@ pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Fai
 }
 
 /// Waits until the files are two seconds old: changes of newer files may not show in their timestamps, so they are read again.
-fn settle(corpus: &Corpus, searcher: &Searcher) -> Result<(), Failure> {
+fn settle(corpus: &IndexCorpus, searcher: &Searcher) -> Result<(), Failure> {
     std::thread::sleep(std::time::Duration::from_millis(2_100));
     searcher.index(&corpus.store, false, &|_| {})?;
     Ok(())
 }
 
-fn warm(what: &str, corpus: &Corpus, searcher: &Searcher, queries: &[Search]) -> Result<Times, Failure> {
+fn warm(what: &str, corpus: &IndexCorpus, searcher: &Searcher, queries: &[Search]) -> Result<Timing, Failure> {
     let search = |n: usize| searcher.search(&corpus.store, &queries[n % queries.len()]).map(|_| ()).map_err(Failure::from);
     measure(queries.len().min(100), search)?;
-    Ok(Times::from_runs(what, measure(queries.len(), search)?))
+    Ok(Timing::from_runs(what, measure(queries.len(), search)?))
 }
 
 /// Opens an existing index in a new searcher, without listing the files.
-fn opening(corpus: &Corpus) -> Result<Times, Failure> {
+fn opening(corpus: &IndexCorpus) -> Result<Timing, Failure> {
     let all = measure(REPETITIONS, |_| corpus.searcher(true).open().map_err(Failure::from))?;
-    Ok(Times::from_runs("open the index", all))
+    Ok(Timing::from_runs("open the index", all))
 }
 
 /// Walks the files: stats every file and reads none.
-fn stat_walk(corpus: &Corpus) -> Result<Times, Failure> {
+fn stat_walk(corpus: &IndexCorpus) -> Result<Timing, Failure> {
     let fail = |source| Failure::File { doing: "walk", path: corpus.memory.clone(), source };
     let all = measure(REPETITIONS, |_| {
         let mut folders = vec![corpus.memory.clone()];
@@ -102,12 +102,12 @@ fn stat_walk(corpus: &Corpus) -> Result<Times, Failure> {
         }
         Ok(())
     })?;
-    Ok(Times::from_runs("walk of the files", all))
+    Ok(Timing::from_runs("walk of the files", all))
 }
 
 /// Another program changes a file; the next search in a server finds it.
 #[expect(clippy::disallowed_methods, reason = "changes a file of the benchmark as an editor would")]
-fn changed(corpus: &Corpus, searcher: &Searcher, walk: &Times) -> Result<Times, Failure> {
+fn changed(corpus: &IndexCorpus, searcher: &Searcher, walk: &Timing) -> Result<Timing, Failure> {
     let path = corpus.memory.join("topic-00/note-00000.md");
     let mut all = Vec::new();
     for n in 0..REPETITIONS {
@@ -127,12 +127,12 @@ fn changed(corpus: &Corpus, searcher: &Searcher, walk: &Times) -> Result<Times, 
             });
         }
     }
-    Ok(Times::from_runs("search after a change in a server", all).compared_with(walk, "a walk"))
+    Ok(Timing::from_runs("search after a change in a server", all).compared_with(walk, "a walk"))
 }
 
 /// Runs each search in its own process.
 #[expect(clippy::disallowed_methods, reason = "the user asked for the cost of processes")]
-fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Result<Times, Failure> {
+fn process_search(corpus: &IndexCorpus, queries: &[Search], nothing: &Timing) -> Result<Timing, Failure> {
     let program = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "memdir".into(), source })?;
     let cache = corpus.home.join("one-shot");
     let run = |query: &str| {
@@ -147,11 +147,11 @@ fn process_search(corpus: &Corpus, queries: &[Search], nothing: &Times) -> Resul
         std::thread::sleep(std::time::Duration::from_millis(700));
     }
     let all = measure(2 * REPETITIONS, |n| run(&queries[n % queries.len()].query).map_err(fail))?;
-    Ok(Times::from_runs("memdir search in a new process", all).compared_with(nothing, "/bin/true"))
+    Ok(Timing::from_runs("memdir search in a new process", all).compared_with(nothing, "/bin/true"))
 }
 
 /// Searches the same words with ripgrep, if it is installed.
-fn ripgrep(corpus: &Corpus, hybrid: &Times) -> Result<Option<Times>, Failure> {
+fn ripgrep(corpus: &IndexCorpus, hybrid: &Timing) -> Result<Option<Timing>, Failure> {
     let words = &mut Random::new(11);
     let memory = corpus.memory.to_string_lossy().into_owned();
     let asked = |words: &mut Random, vocabulary: &Vocabulary| -> Vec<String> {
@@ -166,12 +166,12 @@ fn ripgrep(corpus: &Corpus, hybrid: &Times) -> Result<Option<Times>, Failure> {
         args.push(memory.clone());
         spawn(Path::new("rg"), &args.iter().map(String::as_str).collect::<Vec<_>>())
     })?;
-    Ok(Some(Times::from_runs("rg -c -i with five words", all).compared_with(hybrid, "a search in a server")))
+    Ok(Some(Timing::from_runs("rg -c -i with five words", all).compared_with(hybrid, "a search in a server")))
 }
 
 /// Anonymous memory of a server after some searches.
 #[expect(clippy::disallowed_methods, reason = "the user asked for the cost of a server")]
-fn serving(corpus: &Corpus, queries: &[Search]) -> Option<u64> {
+fn serving(corpus: &IndexCorpus, queries: &[Search]) -> Option<u64> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("--dir").arg(&corpus.memory).arg("mcp");
     command.env("MEMDIR_HOME", &corpus.home).env("XDG_CACHE_HOME", corpus.home.join("one-shot"));

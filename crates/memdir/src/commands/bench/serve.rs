@@ -3,14 +3,14 @@
 use super::{
     empty,
     generate::{self, Vocabulary},
-    index::Corpus,
+    index::IndexCorpus,
     random::Random,
     rest_client::RestClient,
     scratch,
-    timing::Times,
+    timing::Timing,
 };
 use crate::{
-    args::BenchServe as Typed,
+    args::BenchServeArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -63,7 +63,7 @@ enum Work {
 const ALL_WORK: [(Work, &str); 3] = [(Work::Read, "read"), (Work::Write, "write"), (Work::Search, "search")];
 
 /// What is measured: something that one client uses for its requests.
-trait Target: Sync {
+trait BenchTarget: Sync {
     fn name(&self) -> &'static str;
     /// Returns the requests of one client.
     fn client(&self) -> Box<dyn FnMut(&Request) -> Result<(), Failure> + Send + '_>;
@@ -76,13 +76,13 @@ struct Request {
     text: String,
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &BenchServeArgs, dir: Option<&Path>) -> Result<CommandOutput, Failure> {
     let scratch = scratch()?;
     let work = dir.map_or_else(|| Ok(scratch.path().to_owned()), empty)?;
-    let corpus = Corpus::new(&work, args.files)?;
+    let corpus = IndexCorpus::new(&work, args.files)?;
     let library = Library::open(&corpus)?;
     let served = ServedCorpus::start(&corpus)?;
-    let mut targets: Vec<Box<dyn Target>> = vec![Box::new(library), Box::new(served)];
+    let mut targets: Vec<Box<dyn BenchTarget>> = vec![Box::new(library), Box::new(served)];
     if let Some(url) = &args.server {
         let token = args.token_file.as_deref().map(RestClient::read_token).transpose()?;
         let client = RestClient::new(url, token.as_deref());
@@ -117,10 +117,10 @@ fn read_name(n: u32) -> String {
 }
 
 fn measure_target(
-    target: &dyn Target,
+    target: &dyn BenchTarget,
     (work, what): (Work, &'static str),
     clients: u32,
-    args: &Typed,
+    args: &BenchServeArgs,
     words: &Vocabulary,
 ) -> Result<ServeRow, Failure> {
     let each = (args.requests / clients).max(1);
@@ -161,7 +161,7 @@ fn measure_target(
     let seconds = watch.elapsed().as_secs_f64();
     let times: Vec<f64> = times.into_iter().flatten().collect();
     let count = times.len();
-    let (p50, p95) = Times::percentiles(times);
+    let (p50, p95) = Timing::percentiles(times);
     Ok(ServeRow { target: target.name(), what, clients, per_second: count as f64 / seconds, p50, p95, ratio: None, http_ratio: None })
 }
 
@@ -169,13 +169,13 @@ fn measure_target(
 struct Library(Memdir);
 
 impl Library {
-    fn open(corpus: &Corpus) -> Result<Self, Failure> {
+    fn open(corpus: &IndexCorpus) -> Result<Self, Failure> {
         let actor = Actor { name: "bench".into(), session: None };
         Ok(Library(Memdir::new(Arc::new(corpus.open()?), actor).with_searcher(corpus.searcher(true).watching())))
     }
 }
 
-impl Target for Library {
+impl BenchTarget for Library {
     fn name(&self) -> &'static str {
         "library"
     }
@@ -203,7 +203,7 @@ struct ServedCorpus {
 
 impl ServedCorpus {
     #[expect(clippy::disallowed_methods, reason = "the user asked for the cost of a server")]
-    fn start(corpus: &Corpus) -> Result<Self, Failure> {
+    fn start(corpus: &IndexCorpus) -> Result<Self, Failure> {
         let fail = |source| Failure::File { doing: "run", path: "memdir mcp --http".into(), source };
         let mut command = Command::new(std::env::current_exe().map_err(fail)?);
         command.arg("--dir").arg(&corpus.memory).args(["mcp", "--http", "127.0.0.1:0"]);
@@ -228,7 +228,7 @@ impl Drop for ServedCorpus {
     }
 }
 
-impl Target for ServedCorpus {
+impl BenchTarget for ServedCorpus {
     fn name(&self) -> &'static str {
         "http"
     }
@@ -243,7 +243,7 @@ struct RemoteServer {
     client: RestClient,
 }
 
-impl Target for RemoteServer {
+impl BenchTarget for RemoteServer {
     fn name(&self) -> &'static str {
         "server"
     }

@@ -14,7 +14,7 @@ pub(super) const REPETITIONS: usize = 30;
 
 /// Times in milliseconds.
 #[derive(Serialize)]
-pub(super) struct Times {
+pub(super) struct Timing {
     pub(super) what: String,
     pub(super) p50: f64,
     pub(super) p99: f64,
@@ -29,12 +29,12 @@ struct Ratio {
     of: &'static str,
 }
 
-impl Times {
+impl Timing {
     /// Summarises the times of all runs.
     pub(super) fn from_runs(what: impl Into<String>, mut all: Vec<f64>) -> Self {
         all.sort_by(f64::total_cmp);
         let at = |part: usize| all.get((all.len() * part / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0);
-        Times { what: what.into(), p50: at(50), p99: at(99), ratio: None }
+        Timing { what: what.into(), p50: at(50), p99: at(99), ratio: None }
     }
 
     /// Returns the 50th and the 95th percentile.
@@ -45,8 +45,8 @@ impl Times {
     }
 
     /// Adds the ratio to a baseline.
-    pub(super) fn compared_with(self, baseline: &Times, of: &'static str) -> Self {
-        Times { ratio: Some(Ratio { times: self.p50 / baseline.p50, of }), ..self }
+    pub(super) fn compared_with(self, baseline: &Timing, of: &'static str) -> Self {
+        Timing { ratio: Some(Ratio { times: self.p50 / baseline.p50, of }), ..self }
     }
 }
 
@@ -62,9 +62,9 @@ pub(super) fn measure(times: usize, mut run: impl FnMut(usize) -> Result<(), Fai
 }
 
 /// The baseline of every process: one that does nothing.
-pub(super) fn empty_process() -> Result<Times, Failure> {
+pub(super) fn empty_process() -> Result<Timing, Failure> {
     let all = measure(2 * REPETITIONS, |_| spawn(Path::new("/bin/true"), &[]))?;
-    Ok(Times::from_runs("/bin/true", all))
+    Ok(Timing::from_runs("/bin/true", all))
 }
 
 /// Runs a program without input and output.
@@ -84,7 +84,7 @@ pub(super) fn run_with_input(command: &mut Command, input: &str) -> io::Result<(
 }
 
 /// Prints times as a table.
-pub(super) fn show(times: &[Times], printer: &mut Printer<'_>) -> io::Result<()> {
+pub(super) fn show(times: &[Timing], printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["", "p50 ms", "p99 ms", "ratio"].map(str::to_owned).to_vec()];
     rows.extend(times.iter().map(|times| {
         let ratio = times.ratio.as_ref().map_or(String::new(), |ratio| format!("{:.1} × {}", ratio.times, ratio.of));

@@ -7,7 +7,7 @@ use super::{
     worker,
 };
 use crate::{
-    args::Torture as Typed,
+    args::TortureArgs,
     exit::{Exit, Failure},
     output::{CommandOutput, OutputOptions, Printer},
 };
@@ -38,7 +38,7 @@ struct TortureReport {
     work: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Typed, dir: Option<&Path>, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &TortureArgs, dir: Option<&Path>, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let scratch = tempfile::Builder::new().prefix("memdir-torture-").tempdir();
     let scratch = scratch.map_err(|source| Failure::File { doing: "create a directory in", path: std::env::temp_dir(), source })?;
     let work = match dir {
@@ -81,7 +81,7 @@ pub(crate) fn board(work: &Path, processes: u32) -> Result<(), Failure> {
 }
 
 struct Run<'a> {
-    args: &'a Typed,
+    args: &'a TortureArgs,
     work: &'a Path,
     random: Random,
     until: u64,
@@ -161,7 +161,7 @@ impl Run<'_> {
     }
 }
 
-fn progress(args: &Typed, options: OutputOptions) -> ProgressBar {
+fn progress(args: &TortureArgs, options: OutputOptions) -> ProgressBar {
     let bar = ProgressBar::new(u64::from(args.processes) * args.changes);
     if !options.terminal || options.json {
         bar.set_draw_target(ProgressDrawTarget::hidden());

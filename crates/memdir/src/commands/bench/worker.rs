@@ -1,8 +1,8 @@
 //! One process of `bench torture`. Makes its changes one after another and logs the start and end of each.
 
-use super::changes::{self, SHARED_BOARD, SHARED_LOG, Step, Then};
+use super::changes::{self, AfterMove, ChangeStep, SHARED_BOARD, SHARED_LOG};
 use crate::{
-    args::TortureWorker as Typed,
+    args::TortureWorkerArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
 };
@@ -39,7 +39,7 @@ pub(crate) fn open(work: &Path, prefixes: &[&str], actor: &str) -> Result<Memdir
     Ok(Memdir::new(Arc::new(store), Actor { name: actor.to_owned(), session: None }))
 }
 
-pub(crate) fn run(args: &Typed) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &TortureWorkerArgs) -> Result<CommandOutput, Failure> {
     let path = log(&args.work, args.number);
     let fail = |source| Failure::File { doing: "write", path: path.clone(), source };
     let logged = std::fs::read_to_string(&path).unwrap_or_default();
@@ -61,7 +61,7 @@ fn note(file: &mut File, word: &str, n: u64) -> io::Result<()> {
     file.write_all(format!("{word} {n}\n").as_bytes())
 }
 
-fn apply(memdir: &Memdir, work: &Path, process: u32, n: u64, step: &Step) -> Result<(), Failure> {
+fn apply(memdir: &Memdir, work: &Path, process: u32, n: u64, step: &ChangeStep) -> Result<(), Failure> {
     let path = |name: &str| MemoryPath::parse(name);
     let edit = |name: &str, pattern: &str, with: String| -> Result<(), Failure> {
         memdir.edit(&Edit {
@@ -75,22 +75,22 @@ fn apply(memdir: &Memdir, work: &Path, process: u32, n: u64, step: &Step) -> Res
         Ok(())
     };
     match step {
-        Step::Save { name } => drop(memdir.write(&Write::create(path(name)?, changes::text(process, n)))?),
-        Step::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, changes::line(process, n)).mode(WriteMode::Append))?),
-        Step::Board => edit(SHARED_BOARD, &format!("process {process}: [0-9]+;"), changes::board_line(process, n))?,
-        Step::Edit { name } => edit(name, r"^state: [^\n]*$", format!("state: {n}"))?,
-        Step::Rename { name, to } => drop(memdir.rename(&path(name)?, &path(to)?)?),
-        Step::Delete { name } => drop(memdir.delete(&Delete { path: path(name)?, expect: None })?),
-        Step::Move { name, to, then } => {
+        ChangeStep::Save { name } => drop(memdir.write(&Write::create(path(name)?, changes::text(process, n)))?),
+        ChangeStep::Append => drop(memdir.write(&Write::create(path(SHARED_LOG)?, changes::line(process, n)).mode(WriteMode::Append))?),
+        ChangeStep::Board => edit(SHARED_BOARD, &format!("process {process}: [0-9]+;"), changes::board_line(process, n))?,
+        ChangeStep::Edit { name } => edit(name, r"^state: [^\n]*$", format!("state: {n}"))?,
+        ChangeStep::Rename { name, to } => drop(memdir.rename(&path(name)?, &path(to)?)?),
+        ChangeStep::Delete { name } => drop(memdir.delete(&Delete { path: path(name)?, expect: None })?),
+        ChangeStep::Move { name, to, then } => {
             memdir.rename(&path(name)?, &path(to)?)?;
-            if *then != Then::Nothing {
+            if *then != AfterMove::Nothing {
                 memdir.undo(&UndoTarget::Mine)?;
             }
-            if *then == Then::UndoAndRedo {
+            if *then == AfterMove::UndoAndRedo {
                 memdir.redo(&UndoTarget::Mine)?;
             }
         }
-        Step::Editor { name } => replace(work, process, n, name)?,
+        ChangeStep::Editor { name } => replace(work, process, n, name)?,
     }
     Ok(())
 }

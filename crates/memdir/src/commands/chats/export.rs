@@ -2,7 +2,7 @@
 
 use super::Filter;
 use crate::{
-    args::ChatsExport,
+    args::ChatsExportArgs,
     config::Settings,
     exit::Failure,
     mounts::chat_archive,
@@ -26,7 +26,7 @@ struct ExportedChat {
     markdown: String,
 }
 
-pub(crate) fn run(args: &ChatsExport, settings: &Settings) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsExportArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     let filter = Filter::parse(&args.filter, settings)?;
     let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));

@@ -2,7 +2,7 @@
 
 use super::{counted, directory};
 use crate::{
-    args::ChatsForget,
+    args::ChatsForgetArgs,
     config::Settings,
     exit::Failure,
     mounts::{self, chat_archive},
@@ -32,7 +32,7 @@ struct Forgot {
     candidates: usize,
 }
 
-pub(crate) fn run(args: &ChatsForget, settings: &Settings) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsForgetArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     if args.session.is_none() && args.project.is_none() && args.before.is_none() {
         return Err(Failure::Usage {
             message: "no conversations selected".into(),

@@ -1,7 +1,7 @@
 //! `memdir chats show`: prints an archived conversation, or some of its lines.
 
 use crate::{
-    args::ChatsShow,
+    args::ChatsShowArgs,
     config::Settings,
     exit::Failure,
     mounts::chat_archive,
@@ -23,7 +23,7 @@ struct Shown {
     text: String,
 }
 
-pub(crate) fn run(args: &ChatsShow, settings: &Settings) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsShowArgs, settings: &Settings) -> Result<CommandOutput, Failure> {
     let lines = args.lines.as_deref().map(str::parse::<LineRange>).transpose()?;
     let mut notes = super::sync::catch_up(settings)?;
     notes.extend(super::off_note(settings));

@@ -2,7 +2,7 @@
 
 use super::{directory, host};
 use crate::{
-    args::ChatsSwitch,
+    args::ChatsSwitchArgs,
     config::{
         Settings,
         edit::{change, member, table},
@@ -32,7 +32,7 @@ struct Switched {
     chats: bool,
 }
 
-pub(crate) fn run(args: &ChatsSwitch, settings: &Settings, on: bool) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsSwitchArgs, settings: &Settings, on: bool) -> Result<CommandOutput, Failure> {
     let host = args.host.as_deref().map(host).transpose()?;
     let project = args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?;
     if host.is_some() && project.is_some() {

@@ -2,7 +2,7 @@
 
 use super::{CHATS_ARE_OFF, counted};
 use crate::{
-    args::ChatsSync,
+    args::ChatsSyncArgs,
     candidates,
     config::Settings,
     exit::Failure,
@@ -20,16 +20,16 @@ use std::io;
 /// The maximum number of problems that are printed.
 const MAX_PROBLEMS: usize = 10;
 
-pub(crate) fn run(args: &ChatsSync, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(crate) fn run(args: &ChatsSyncArgs, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(sync_all(args, settings, scope, look)?, show))
 }
 
 /// Archives and indexes all new turns, with progress on a terminal; returns the summary on one line.
 pub(in crate::commands) fn sync_now(settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<String, Failure> {
-    Ok(sync_all(&ChatsSync { seconds: None }, settings, scope, look)?.summary().join("; "))
+    Ok(sync_all(&ChatsSyncArgs { seconds: None }, settings, scope, look)?.summary().join("; "))
 }
 
-fn sync_all(args: &ChatsSync, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<Report, Failure> {
+fn sync_all(args: &ChatsSyncArgs, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<Report, Failure> {
     let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
     let bar = if look.terminal && !look.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {

@@ -3,7 +3,7 @@
 
 use super::{left_out_note, made, refuse_recursion};
 use crate::{
-    args::{Dream as Typed, DreamHost},
+    args::{DreamArgs, DreamHost},
     commands::OpenSpace,
     config::{DreamSetting, Settings, path_variable, user_home_dir},
     exit::Failure,
@@ -57,7 +57,7 @@ pub(super) fn run(
     space: &OpenSpace<'_>,
     shelf: &DreamShelf,
     request: &Dream<'_>,
-    args: &Typed,
+    args: &DreamArgs,
     settings: &Settings,
 ) -> Result<CommandOutput, Failure> {
     refuse_recursion()?;
@@ -217,8 +217,8 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
     }
 }
 
-/// What a program that failed reported: the error in its JSON, or else its last lines. Claude Code prints JSON on standard output also if
-/// it fails; Gemini CLI prints it on standard error, behind lines of text.
+/// What a program that failed reported: the error in its JSON, or else its last lines. Claude Code prints JSON on standard output even if
+/// it fails; Gemini CLI prints it on standard error, after lines of text.
 fn failure_reason(stdout: &[u8], stderr: &[u8]) -> String {
     let streams = [stderr, stdout].map(String::from_utf8_lossy);
     let last_lines = |text: &str| Some(program_error::excerpt(text)).filter(|lines| !lines.is_empty());

@@ -2,7 +2,7 @@
 //! replaces a memory: what differs on both sides is reported and kept. Nothing is sent if one of the memories has a secret.
 
 use crate::{
-    args::Export as Typed,
+    args::ExportArgs,
     commands::{counted, team_token},
     exit::{Exit, Failure},
     output::{CommandOutput, OutputOptions, Printer},
@@ -52,7 +52,7 @@ struct LocalMemory {
     text: String,
 }
 
-pub(super) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
+pub(super) fn run(args: &ExportArgs, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
     let url = args.to_server.as_ref().or(args.from_server.as_ref()).map_or("", String::as_str);
     let base = team_client::server_url(url)?;
     let token = team_token::from_file_or_variable(args.token_file.as_deref(), options)?;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Typed, memdir: &Memdir, options: OutputOptions) -> Resu
 }
 
 /// Copies memories to the server.
-fn upload(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamClient, options: OutputOptions) -> Result<(), Failure> {
+fn upload(transfer: &mut Transfer, args: &ExportArgs, memdir: &Memdir, client: &TeamClient, options: OutputOptions) -> Result<(), Failure> {
     let local = local_memories(transfer, args, memdir)?;
     check_secrets(memdir, &local)?;
     let listed = client.list(&prefix(&args.topic)).map_err(|failure| interrupted(&failure, transfer))?;
@@ -114,7 +114,13 @@ fn upload(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamC
 }
 
 /// Copies memories from the server.
-fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &TeamClient, options: OutputOptions) -> Result<(), Failure> {
+fn download(
+    transfer: &mut Transfer,
+    args: &ExportArgs,
+    memdir: &Memdir,
+    client: &TeamClient,
+    options: OutputOptions,
+) -> Result<(), Failure> {
     let there = client.list(&prefix(&args.topic)).map_err(|failure| interrupted(&failure, transfer))?;
     let bar = progress_bar(options, there.len());
     for memory in there {
@@ -155,7 +161,7 @@ fn download(transfer: &mut Transfer, args: &Typed, memdir: &Memdir, client: &Tea
     Ok(())
 }
 
-fn local_memories(transfer: &mut Transfer, args: &Typed, memdir: &Memdir) -> Result<Vec<LocalMemory>, Failure> {
+fn local_memories(transfer: &mut Transfer, args: &ExportArgs, memdir: &Memdir) -> Result<Vec<LocalMemory>, Failure> {
     let mut memories = Vec::new();
     for listed in memdir.list(&List { topic: args.topic.clone(), ..List::default() })?.memories {
         match memdir.store().get(&listed.path) {

@@ -83,7 +83,7 @@ impl KeptFiles {
     }
 }
 
-/// The files of all memories of a space, also of mounts that lists leave out.
+/// Returns the files of all memories of a space, including mounts that lists omit.
 fn memory_files(memdir: &Memdir) -> Vec<PathBuf> {
     let store = memdir.store();
     let apart = store.mounts().iter().filter(|mount| mount.apart).map(|mount| mount.prefix.clone());

@@ -3,7 +3,7 @@
 
 use super::{
     super::counted,
-    Receipt,
+    ForgetReceipt,
     files::{KeptFiles, Owner, dirs},
     state_files::{self, StateFile},
 };
@@ -208,7 +208,7 @@ impl<'a> ForgetPlaces<'a> {
                         .kept
                         .push(format!("{}: it is not a memory, so memdir does not change it; remove the words yourself", file.display()));
                 }
-                Owner::State if state.has(phrase) => match state.stays(phrase) {
+                Owner::State if state.has(phrase) => match state.reason_to_keep(phrase) {
                     Some(why) => found.kept.push(format!("{}: {why}", file.display())),
                     None if state.is_removed(phrase) => found.removed_files.push(file.clone()),
                     None => found.state_files.push(file.clone()),
@@ -235,8 +235,8 @@ impl<'a> ForgetPlaces<'a> {
 
     /// Forgets the words everywhere. Each step is complete in itself and is repeated by the next run if this one is interrupted. A
     /// step that fails does not keep the others from being done.
-    pub(super) fn forget(&self, phrase: &Phrase) -> Result<Receipt, Failure> {
-        let mut receipt = Receipt::default();
+    pub(super) fn forget(&self, phrase: &Phrase) -> Result<ForgetReceipt, Failure> {
+        let mut receipt = ForgetReceipt::default();
         let leftovers = self.leftovers(phrase);
         for dir in &leftovers {
             match fs::remove_dir_all(dir) {
@@ -272,7 +272,7 @@ impl<'a> ForgetPlaces<'a> {
         for (file, _) in files.iter().filter(|(_, owner)| *owner == Owner::State) {
             let place = self.kept.place(file);
             let state = StateFile { path: file, place: place.as_deref() };
-            if state.has(phrase) && state.stays(phrase).is_none() {
+            if state.has(phrase) && state.reason_to_keep(phrase).is_none() {
                 match state.forget(phrase) {
                     Ok(()) => receipt.state_files += 1,
                     Err(error) => receipt.remaining.push(error.text().message),

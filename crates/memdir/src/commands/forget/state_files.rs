@@ -72,7 +72,7 @@ impl StateFile<'_> {
     }
 
     /// Why the file is not changed, if it is not.
-    pub(super) fn stays(&self, phrase: &Phrase) -> Option<String> {
+    pub(super) fn reason_to_keep(&self, phrase: &Phrase) -> Option<String> {
         match self.treatment(phrase) {
             Treatment::Stays(why) => Some(why),
             _ => None,
@@ -219,7 +219,7 @@ fn long_content_has(mut reader: impl Read, phrase: &Phrase) -> bool {
 }
 
 fn bytes_have(bytes: &[u8], phrase: &Phrase) -> bool {
-    // The words may be written with escapes in JSON, so that the bytes alone do not tell.
+    // The words may be written with escapes in JSON, so the bytes alone do not decide.
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let may_be_json = first.is_some_and(|byte| b"{[\"".contains(byte));
     let may_be_escaped = may_be_json && bytes.contains(&b'\\');

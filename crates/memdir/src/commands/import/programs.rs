@@ -1,7 +1,7 @@
 //! The programs that are named before their files: claude-mem with its database, basic-memory with its notes directory.
 
-use super::{Found, markdown_files};
-use crate::{args::Import as Typed, commands::counted, exit::Failure, output::OutputOptions};
+use super::{ImportSource, markdown_files};
+use crate::{args::ImportArgs, commands::counted, exit::Failure, output::OutputOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use memdir_chats::{ClaudeMemContent, read_claude_mem};
 use memdir_core::{Error, internal::operations::import::basic_memory};
@@ -52,7 +52,7 @@ pub(super) fn progress_bar(output: OutputOptions) -> ProgressBar {
 
 impl Program {
     /// Reads the memories of the program at a path.
-    pub(super) fn read(self, path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
+    pub(super) fn read(self, path: &Path, args: &ImportArgs, bar: &ProgressBar, notes: &mut Vec<String>) -> Result<ImportSource, Failure> {
         match self {
             Program::ClaudeMem => claude_mem(path, args, bar, notes),
             Program::BasicMemory => notes_of_basic_memory(path, notes),
@@ -60,7 +60,7 @@ impl Program {
     }
 }
 
-fn claude_mem(path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<String>) -> Result<Found, Failure> {
+fn claude_mem(path: &Path, args: &ImportArgs, bar: &ProgressBar, notes: &mut Vec<String>) -> Result<ImportSource, Failure> {
     bar.set_message("reading the claude-mem database");
     let content = read_claude_mem(path, &args.from_project, &mut |done, total| {
         bar.set_length(total);
@@ -82,11 +82,11 @@ fn claude_mem(path: &Path, args: &Typed, bar: &ProgressBar, notes: &mut Vec<Stri
     })?;
     notes.extend(content.problems.iter().map(|problem| format!("{}: {}", path.display(), problem.what)));
     notes.extend(projects_note(&content, args));
-    Ok(Found { format: "claude-mem".to_owned(), memories: content.memories, dates: Vec::new() })
+    Ok(ImportSource { format: "claude-mem".to_owned(), memories: content.memories, dates: Vec::new() })
 }
 
 /// What the user may want to know about projects: that there are several, or that others were left out.
-fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
+fn projects_note(content: &ClaudeMemContent, args: &ImportArgs) -> Option<String> {
     if !args.from_project.is_empty() {
         let left = content.other_projects;
         return (left > 0).then(|| format!("skipped {} from other projects", counted(left, "record", "records")));
@@ -112,7 +112,7 @@ fn projects_note(content: &ClaudeMemContent, args: &Typed) -> Option<String> {
     Some(format!("found {all} projects: {}{more}; {hint}", named.join(", ")))
 }
 
-fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, Failure> {
+fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<ImportSource, Failure> {
     if !dir.is_dir() {
         return Err(Failure::Usage {
             message: format!("{} is not a directory", dir.display()),
@@ -122,5 +122,5 @@ fn notes_of_basic_memory(dir: &Path, notes: &mut Vec<String>) -> Result<Found, F
     let (memories, dates) = markdown_files(dir, &|_| false, notes)?;
     let converted = basic_memory::convert(memories);
     notes.extend(converted.problems.iter().map(|problem| format!("{}: {}", dir.display(), problem.what)));
-    Ok(Found { format: converted.from.to_owned(), memories: converted.memories, dates })
+    Ok(ImportSource { format: converted.from.to_owned(), memories: converted.memories, dates })
 }

@@ -22,8 +22,8 @@ pub(super) fn list(list: &InboxList, printer: &mut Printer<'_>) -> io::Result<()
         summary(entry, list.now, printer)?;
     }
     for known in list.inbox.known.iter().take(MAX_KNOWN) {
-        let said = ellipsis(&one_line(&known.words), WORDS_CHARS).into_owned();
-        printer.line(format!("already saved: {} ({}): \"{said}\"", printer.strong(&known.memory), known.why))?;
+        let words = ellipsis(&one_line(&known.words), WORDS_CHARS).into_owned();
+        printer.line(format!("already saved: {} ({}): \"{words}\"", printer.strong(&known.memory), known.why))?;
     }
     if !list.inbox.open.is_empty() {
         printer.note("review with: memdir inbox review, memdir inbox accept|reject CANDIDATE, or memdir inbox merge CANDIDATE NAME");
@@ -36,8 +36,8 @@ pub(super) fn summary(entry: &InboxEntry, now: Timestamp, printer: &mut Printer<
     let state = if entry.rejected { "rejected, " } else { "" };
     let age = time::relative(now, entry.proposed);
     printer.line(format!("{}  {state}{}, {age}", printer.strong(&entry.name), reason(entry.kind)))?;
-    let said = if entry.words.is_empty() { &entry.description } else { &entry.words };
-    printer.line(format!("  \"{}\"", ellipsis(&one_line(said), WORDS_CHARS)))?;
+    let words = if entry.words.is_empty() { &entry.description } else { &entry.words };
+    printer.line(format!("  \"{}\"", ellipsis(&one_line(words), WORDS_CHARS)))?;
     if let Some(when) = &entry.when {
         printer.line(format!("  when: {when}"))?;
     }

@@ -1,7 +1,7 @@
 //! What `memdir install` finds on the machine that a memory could begin with: memories of other programs, conversations, and what is
 //! wrong in the memories. Reads within a time limit, and changes nothing: each finding names the command to run.
 
-use super::own_memory::Place;
+use super::own_memory::SettlementContext;
 use crate::{
     adopt,
     commands::counted,
@@ -26,7 +26,7 @@ use std::{
     time::Duration,
 };
 
-/// How long to look. A machine with a thousand conversations takes a tenth of a second.
+/// The time limit of the search. A machine with a thousand conversations takes a tenth of a second.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// The note if the time was not enough.
@@ -73,15 +73,15 @@ pub(in crate::commands) enum FindingKind {
 }
 
 /// All findings, and whether the time limit ended the search.
-pub(super) struct Findings {
+pub(super) struct FoundMemories {
     pub(super) all: Vec<Finding>,
     pub(super) is_incomplete: bool,
 }
 
 /// Looks for what the installed hosts and other programs have. `chats_on` is whether conversations are on after the installation,
 /// and `settled` are the hosts whose own memory was decided about just now.
-pub(super) fn find(place: &Place<'_>, hosts: &[&'static Host], chats_on: bool, settled: &[&str]) -> Findings {
-    let search = Search {
+pub(super) fn find(place: &SettlementContext<'_>, hosts: &[&'static Host], chats_on: bool, settled: &[&str]) -> FoundMemories {
+    let search = HostMemorySearch {
         settings: place.settings.clone(),
         project: place.space.project.clone(),
         machine: place.machine.clone(),
@@ -99,8 +99,8 @@ pub(super) fn find(place: &Place<'_>, hosts: &[&'static Host], chats_on: bool, s
     loop {
         match receiver.recv_timeout(deadline.left()) {
             Ok(finding) => all.push(finding),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Findings { all, is_incomplete: false },
-            Err(mpsc::RecvTimeoutError::Timeout) => return Findings { all, is_incomplete: true },
+            Err(mpsc::RecvTimeoutError::Disconnected) => return FoundMemories { all, is_incomplete: false },
+            Err(mpsc::RecvTimeoutError::Timeout) => return FoundMemories { all, is_incomplete: true },
         }
     }
 }
@@ -112,7 +112,7 @@ fn own_mounts(space: &Scope) -> Vec<Mount> {
 }
 
 /// The memories of the hosts and of other programs that are not mounted, and about which nothing was decided.
-fn host_memories(place: &Place<'_>, hosts: &[&'static Host], settled: &[&str]) -> Vec<HostMemory> {
+fn host_memories(place: &SettlementContext<'_>, hosts: &[&'static Host], settled: &[&str]) -> Vec<HostMemory> {
     let open = hosts.iter().filter(|host| !settled.contains(&host.name));
     let hosts = open.filter(|host| own_memory_is_read(host, place)).filter_map(|host| host.memory?(place.machine));
     let all = hosts.chain(adopt::other_programs(place.machine));
@@ -120,12 +120,12 @@ fn host_memories(place: &Place<'_>, hosts: &[&'static Host], settled: &[&str]) -
 }
 
 /// Whether a host loads its own memory. What it does not read any more was imported when that was decided.
-fn own_memory_is_read(host: &Host, place: &Place<'_>) -> bool {
+fn own_memory_is_read(host: &Host, place: &SettlementContext<'_>) -> bool {
     host.memory_switch.as_ref().is_none_or(|switch| (switch.state)(place.machine).off_by.is_none())
 }
 
 /// What is looked for, on a thread of its own.
-struct Search {
+struct HostMemorySearch {
     settings: Settings,
     project: Project,
     machine: Machine,
@@ -137,7 +137,7 @@ struct Search {
     chats_on: bool,
 }
 
-impl Search {
+impl HostMemorySearch {
     /// Sends every finding, the cheapest first. A receiver that is gone ends it.
     fn run(&self, sender: &Sender<Finding>) {
         let steps: [&dyn Fn() -> Vec<Finding>; 7] = [

@@ -6,7 +6,7 @@ use crate::{
     commands::counted,
     config::Settings,
     exit::Failure,
-    hosts::{ConfigFile, Host, HostMemory, InstallScope, Machine, MemoryChoice, MemorySwitch},
+    hosts::{Host, HostConfigFile, HostMemory, InstallScope, Machine, MemoryChoice, MemorySwitch},
     install::{self, FileOutcome, InstallError, InstallKey, InstallRequest, Receipts},
     project_records,
     scope::{Scope, switched_off},
@@ -23,13 +23,13 @@ use std::{
 
 /// The memory and the machine for which a host's own memory is settled.
 #[derive(Clone, Copy)]
-pub(in crate::commands) struct Place<'a> {
+pub(in crate::commands) struct SettlementContext<'a> {
     pub(in crate::commands) settings: &'a Settings,
     pub(in crate::commands) space: &'a Scope,
     pub(in crate::commands) machine: &'a Machine,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SettlementContext<'a> {
     fn request(&self, host: &'a Host, scope: InstallScope, choice: Option<MemoryChoice>) -> InstallRequest<'a> {
         InstallRequest { host, scope, team: false, machine: self.machine, home: &self.settings.home.value, now: SystemClock.now(), choice }
     }
@@ -43,25 +43,25 @@ impl<'a> Place<'a> {
 }
 
 /// How a host's own memory is settled.
-pub(in crate::commands) struct Settlement {
+pub(in crate::commands) struct OwnMemorySettlement {
     pub(in crate::commands) host: &'static Host,
     switch: &'static MemorySwitch,
     pub(in crate::commands) choice: MemoryChoice,
     /// The scope of the settings that are changed.
     pub(in crate::commands) scope: InstallScope,
-    pub(in crate::commands) files: Vec<ConfigFile>,
+    pub(in crate::commands) files: Vec<HostConfigFile>,
     /// The directory that is shared.
     dir: Option<PathBuf>,
 }
 
-impl Settlement {
+impl OwnMemorySettlement {
     /// Plans a choice about a host's own memory; `None` if the host has no setting for it. Sharing changes the settings of `scope`.
     pub(in crate::commands) fn new(
         host: &'static Host,
         choice: MemoryChoice,
         scope: InstallScope,
-        place: &Place<'_>,
-    ) -> Result<Option<Settlement>, Failure> {
+        place: &SettlementContext<'_>,
+    ) -> Result<Option<OwnMemorySettlement>, Failure> {
         let Some(switch) = &host.memory_switch else { return Ok(None) };
         let off_by = (switch.state)(place.machine).off_by;
         let is_off_by_default = off_by.as_deref() == Some(crate::hosts::OFF_BY_DEFAULT);
@@ -78,7 +78,7 @@ impl Settlement {
                 (std::iter::once(redirected).chain(turned_on).collect(), Some(dir))
             }
         };
-        Ok(Some(Settlement { host, switch, choice, scope, files, dir }))
+        Ok(Some(OwnMemorySettlement { host, switch, choice, scope, files, dir }))
     }
 
     /// Whether the host stops reading its own memories.
@@ -87,14 +87,14 @@ impl Settlement {
     }
 
     /// The host's memories that are imported: those it no longer reads, and that are not memdir's own.
-    fn import(&self, place: &Place<'_>) -> Option<(HostMemory, Import)> {
+    fn import(&self, place: &SettlementContext<'_>) -> Option<(HostMemory, Import)> {
         let memory = place.memory(self.host).filter(|_| self.stops_reading())?;
         let import = import_of(&memory, self.dir.is_some() && self.scope == InstallScope::User, place);
         (!import.memories.is_empty()).then_some((memory, import))
     }
 
     /// What an import would do, for a preview.
-    pub(in crate::commands) fn preview_import(&self, place: &Place<'_>) -> Option<String> {
+    pub(in crate::commands) fn preview_import(&self, place: &SettlementContext<'_>) -> Option<String> {
         let (memory, import) = self.import(place)?;
         let memories = counted(import.memories.len() as u64, "memory", "memories");
         Some(format!("would import {memories} from {}\n", memory.path.display()))
@@ -105,7 +105,7 @@ impl Settlement {
     /// changed in the host's files before the import has succeeded.
     pub(in crate::commands) fn import_then<T>(
         &self,
-        place: &Place<'_>,
+        place: &SettlementContext<'_>,
         then: impl FnOnce(bool) -> Result<T, Failure>,
     ) -> Result<(T, Vec<String>), Failure> {
         let mut imported = Vec::new();
@@ -120,7 +120,7 @@ impl Settlement {
     }
 
     /// Adds the notes about what was imported, and returns those about what was not.
-    fn import_memories(&self, place: &Place<'_>, imported: &mut Vec<String>) -> Result<Vec<String>, Failure> {
+    fn import_memories(&self, place: &SettlementContext<'_>, imported: &mut Vec<String>) -> Result<Vec<String>, Failure> {
         let import = self.import(place);
         if import.is_some() || self.dir.is_some() {
             // Opening the space creates the directory that is shared.
@@ -143,7 +143,7 @@ impl Settlement {
     }
 
     /// The directories of memories of other projects that the host stops reading, with the number of their files.
-    fn other_dirs(&self, place: &Place<'_>) -> Vec<(PathBuf, usize)> {
+    fn other_dirs(&self, place: &SettlementContext<'_>) -> Vec<(PathBuf, usize)> {
         if !self.stops_reading() {
             return Vec::new();
         }
@@ -154,7 +154,7 @@ impl Settlement {
     }
 
     /// The project into which a directory is imported. A memory that was selected for all projects, and one that is off, take none.
-    fn project_of(&self, dir: &Path, place: &Place<'_>) -> Option<Project> {
+    fn project_of(&self, dir: &Path, place: &SettlementContext<'_>) -> Option<Project> {
         let settings = place.settings;
         if self.choice != MemoryChoice::Replace || settings.dir.is_some() || settings.project.is_some() || !settings.only.is_empty() {
             return None;
@@ -177,13 +177,13 @@ impl Settlement {
     }
 
     /// Applies the settings, apart from an installation of tools and hooks.
-    pub(in crate::commands) fn apply(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, InstallError> {
+    pub(in crate::commands) fn apply(&self, place: &SettlementContext<'_>) -> Result<Vec<FileOutcome>, InstallError> {
         install::apply(&place.request(self.host, self.scope, Some(self.choice)), &self.files)
     }
 
     /// Reverts the settings of this project if they were made by a choice for this project alone: a choice for all projects
     /// replaces it.
-    pub(in crate::commands) fn supersede(&self, place: &Place<'_>) -> Result<Vec<FileOutcome>, InstallError> {
+    pub(in crate::commands) fn supersede(&self, place: &SettlementContext<'_>) -> Result<Vec<FileOutcome>, InstallError> {
         let request = place.request(self.host, InstallScope::Project, None);
         let receipts = Receipts::load(request.home)?;
         let is_superseded = self.scope == InstallScope::User
@@ -194,7 +194,7 @@ impl Settlement {
 }
 
 /// The import of a host's memory. A memory in another format than memdir's gets a folder of its own.
-fn import_of(memory: &HostMemory, for_user: bool, place: &Place<'_>) -> Import {
+fn import_of(memory: &HostMemory, for_user: bool, place: &SettlementContext<'_>) -> Import {
     let under = match (for_user || !memory.of_project, memory.mount_options.is_empty()) {
         (true, true) => "user".to_owned(),
         (false, true) => String::new(),
@@ -206,7 +206,7 @@ fn import_of(memory: &HostMemory, for_user: bool, place: &Place<'_>) -> Import {
 }
 
 /// The memories in a directory of the host's own that memdir does not have: their number, and the directory.
-pub(in crate::commands) fn missing_memories(host: &Host, place: &Place<'_>) -> Option<(usize, HostMemory)> {
+pub(in crate::commands) fn missing_memories(host: &Host, place: &SettlementContext<'_>) -> Option<(usize, HostMemory)> {
     let memory = place.memory(host)?;
     let memdir = spaces::open_lazy(place.settings, place.space).ok()?.memdir;
     let preview = memdir.preview_import(&import_of(&memory, false, place)).ok()?;
@@ -233,7 +233,7 @@ fn import_into(memdir: &Memdir, from: &Path, import: &Import, place: &str) -> Re
 }
 
 /// Imports a directory into the memory of another project.
-fn import_elsewhere(dir: &Path, project: &Project, place: &Place<'_>) -> Result<Vec<String>, Failure> {
+fn import_elsewhere(dir: &Path, project: &Project, place: &SettlementContext<'_>) -> Result<Vec<String>, Failure> {
     let (settings, places) = (place.settings, place.settings.places());
     project_records::note(&settings.home.value, project);
     let id = project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory).unwrap_or(project.id.clone());
@@ -250,7 +250,7 @@ fn cannot_share(host: &Host, switch: &MemorySwitch) -> Failure {
 }
 
 /// memdir's directory of the user, or of this project.
-fn shared_dir(scope: InstallScope, place: &Place<'_>) -> Result<PathBuf, Failure> {
+fn shared_dir(scope: InstallScope, place: &SettlementContext<'_>) -> Result<PathBuf, Failure> {
     let prefix = if scope == InstallScope::User { "user" } else { "" };
     let mount = place.space.mounts.iter().find(|placed| placed.mount.prefix == prefix);
     let none = || Failure::Usage {

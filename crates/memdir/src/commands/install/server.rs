@@ -3,12 +3,12 @@
 
 use super::{HostOutcome, Preview, machine, show_outcomes, show_previews};
 use crate::{
-    args::Install as InstallArgs,
+    args::InstallArgs,
     commands::team_token,
     config::Settings,
     exit::{Exit, Failure},
     hosts::{
-        ConfigFile, Host, InstallScope, Machine, RemoteServer, RemoteToken, TokenEnv,
+        Host, HostConfigFile, InstallScope, Machine, RemoteServer, RemoteToken, TokenEnv,
         remote::{NoRemote, TEAM_SERVER, remote_file},
     },
     install::{self, FileOutcome, InstallRequest, Receipts},
@@ -84,7 +84,13 @@ fn has_token_env(host: &Host) -> bool {
     host.remote.as_ref().is_some_and(|remote| remote.token_env != TokenEnv::No)
 }
 
-fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &RemoteServer, is_preview: bool) -> Result<ConfigFile, Failure> {
+fn entry_file(
+    host: &Host,
+    machine: &Machine,
+    scope: InstallScope,
+    server: &RemoteServer,
+    is_preview: bool,
+) -> Result<HostConfigFile, Failure> {
     let shown = match &server.token {
         RemoteToken::Text(_) if is_preview => RemoteToken::Text(SHOWN_TOKEN.into()),
         token => token.clone(),
@@ -109,7 +115,7 @@ fn entry_file(host: &Host, machine: &Machine, scope: InstallScope, server: &Remo
     })
 }
 
-fn preview(settings: &Settings, machine: &Machine, files: Vec<(&'static Host, ConfigFile)>) -> Result<CommandOutput, Failure> {
+fn preview(settings: &Settings, machine: &Machine, files: Vec<(&'static Host, HostConfigFile)>) -> Result<CommandOutput, Failure> {
     let programs = Receipts::load(&settings.home.value)?.programs(machine);
     let mut previews = Vec::new();
     for (host, file) in files {

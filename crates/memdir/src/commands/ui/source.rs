@@ -1,11 +1,11 @@
 //! What the page shows that only this program knows: conversations, hosts, settings, decisions about rules.
 
 use crate::{
-    args::Doctor,
+    args::DoctorArgs,
     commands::{chats, config, doctor, install, rules},
     config::Settings,
     exit::Failure,
-    hook::{RunningChat, chat_ending, project_relative},
+    hook::{RunningConversation, chat_ending, project_relative},
     mounts::chat_archive,
     scope::Scope,
 };
@@ -52,7 +52,7 @@ impl PageSource for LocalSource {
 
     fn left_off(&self) -> Result<Option<ChatEnd>> {
         let scope = self.scope()?;
-        let Some(end) = chat_ending(&self.settings, &scope, RunningChat::default(), SystemClock.now()) else { return Ok(None) };
+        let Some(end) = chat_ending(&self.settings, &scope, RunningConversation::default(), SystemClock.now()) else { return Ok(None) };
         Ok(Some(ChatEnd {
             row: chat_row(&end.chat),
             changed: end.changed.iter().map(|file| project_relative(file, &scope)).collect(),
@@ -69,7 +69,7 @@ impl PageSource for LocalSource {
             pattern: one.pattern.clone(),
             effect: rules::effect(one),
         };
-        let row = |rule: &rules::RuleRow| {
+        let row = |rule: &rules::RuleListRow| {
             let sum = |count: fn(&TripwireCounts) -> u64| rule.conditions.iter().map(|one| count(&one.counts)).sum::<u64>();
             RuleRow {
                 name: rule.name.clone(),
@@ -98,7 +98,7 @@ impl PageSource for LocalSource {
     }
 
     fn check_hosts(&self) -> Result<Vec<HostFindings>> {
-        let report = doctor::report(&Doctor { hosts: Vec::new(), fix: false }, &self.settings, &self.scope()?).map_err(to_error)?;
+        let report = doctor::report(&DoctorArgs { hosts: Vec::new(), fix: false }, &self.settings, &self.scope()?).map_err(to_error)?;
         let directories = HostFindings { title: "Directories".into(), findings: findings(&report.directories) };
         let hosts = report.hosts.iter().map(|host| HostFindings { title: host.title.to_owned(), findings: findings(&host.findings) });
         Ok(std::iter::once(directories).chain(hosts).collect())

@@ -149,7 +149,7 @@ fn has_digit(word: &str) -> bool {
     word.contains(|c: char| c.is_ascii_digit())
 }
 
-/// The text with another date and time for this day, also in a log's path: `2026/03/2026-03-02`.
+/// Returns the text with another date and time for this day, including in the path of a log: `2026/03/2026-03-02`.
 fn with_fixed_day(text: &str, day: &str) -> String {
     let path = |day: &str| format!("{}/{day}", day[..7].replace('-', "/"));
     let text = text.replace(&path(day), &path(DAY));

@@ -2,11 +2,11 @@
 //! version whose text is forgotten says so. This is the only operation that removes something from the history on purpose.
 
 use super::{
-    Journal, Progress,
+    Journal, RecordState,
     frame::START,
     log::LogPiece,
     new_id, not_open,
-    record::{ChangePart, Record},
+    record::{ChangePart, JournalRecord},
     retain::{FileBody, Rewrite, Texts},
     texts as journal_texts, write_new,
 };
@@ -80,7 +80,7 @@ impl Journal {
             self.ready_to_write()?;
         }
         for damaged in self.damaged_with(phrase) {
-            // Its number stays in use: it tells recovery that records were lost.
+            // Its number stays in use: it shows recovery that records were lost.
             write_new(&damaged, b"").map_err(|e| Error::io("write", &damaged, e))?;
             forgotten += 1;
         }
@@ -105,7 +105,7 @@ impl Journal {
         let mut forgotten_files: HashSet<String> = HashSet::new();
         opened.log.pieces(START, opened.covered, &mut |piece| {
             let LogPiece::Record(placed) = piece else { return Ok(()) };
-            if placed.progress != Progress::Done {
+            if placed.progress != RecordState::Done {
                 // A change that was rolled back is dropped, as by a compaction.
                 count += usize::from(phrase.is_in(opened.log.bytes(placed.offset, placed.end)?));
                 return Ok(());
@@ -154,7 +154,7 @@ impl Journal {
                 record.by.name = name;
                 count += 1;
             }
-            rewrite.copy(&record, &bodies, Progress::Done);
+            rewrite.copy(&record, &bodies, RecordState::Done);
             Ok(())
         })?;
         // The text before a change is that of another record, which is counted, unless that one is forgotten already. The new log has
@@ -180,7 +180,7 @@ fn has(phrase: &Phrase, path: &Path) -> bool {
 
 /// Redacts the paths of directories that have the words and do not exist any more: the change is made, and nothing is left to be settled
 /// there. Returns the number of directories.
-fn forget_gone_directories(record: &mut Record, phrase: &Phrase) -> usize {
+fn forget_gone_directories(record: &mut JournalRecord, phrase: &Phrase) -> usize {
     let is_forgotten = |root: &Path| !root.exists();
     let mut count = record.peers.len();
     record.peers.retain(|peer| !(has(phrase, peer) && is_forgotten(peer)));

@@ -1,6 +1,6 @@
 //! How a record is encoded: mark, state, two lengths, header, payload, checksum, and the whole length once more.
 
-use super::record::{FileRecord, Progress, Record};
+use super::record::{FileRecord, JournalRecord, RecordState};
 use crate::base::error::{Error, Result};
 
 pub(super) const HEAD: &[u8; 16] = b"memdir journal1\n";
@@ -47,12 +47,12 @@ impl RecordLayout {
         first_bytes(&hasher)
     }
 
-    fn state(self, bytes: &[u8], sum: [u8; 8]) -> Progress {
-        let all = [Progress::Open, Progress::Done, Progress::Void, Progress::Failed];
-        all.into_iter().find(|progress| self.state_bytes(*progress, sum) == bytes).unwrap_or(Progress::Unknown)
+    fn state(self, bytes: &[u8], sum: [u8; 8]) -> RecordState {
+        let all = [RecordState::Open, RecordState::Done, RecordState::Void, RecordState::Failed];
+        all.into_iter().find(|progress| self.state_bytes(*progress, sum) == bytes).unwrap_or(RecordState::Unknown)
     }
 
-    fn state_bytes(self, progress: Progress, sum: [u8; 8]) -> Vec<u8> {
+    fn state_bytes(self, progress: RecordState, sum: [u8; 8]) -> Vec<u8> {
         if self == RecordLayout::Plain {
             return vec![progress as u8];
         }
@@ -69,17 +69,17 @@ fn first_bytes<const N: usize>(hasher: &blake3::Hasher) -> [u8; N] {
 }
 
 /// The beginning of a record: its layout and the lengths of header and payload.
-pub(super) struct Front {
+pub(super) struct RecordStart {
     layout: RecordLayout,
     header: u64,
     payload: u64,
 }
 
-impl Front {
-    pub(super) fn parse(bytes: &[u8]) -> Option<Front> {
+impl RecordStart {
+    pub(super) fn parse(bytes: &[u8]) -> Option<RecordStart> {
         let layout = RecordLayout::from_mark(*bytes.first()?)?;
         let lengths = bytes.get(1 + layout.state_len()..layout.front_len())?;
-        Some(Front { layout, header: number(&lengths[..4]), payload: number(&lengths[4..]) })
+        Some(RecordStart { layout, header: number(&lengths[..4]), payload: number(&lengths[4..]) })
     }
 
     /// The length of the whole record.
@@ -90,21 +90,21 @@ impl Front {
 
 /// A record with its position.
 #[derive(Debug, Clone)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedRecord {
     pub(crate) offset: u64,
     pub(crate) end: u64,
-    pub(crate) progress: Progress,
-    pub(crate) record: Record,
+    pub(crate) progress: RecordState,
+    pub(crate) record: JournalRecord,
     /// The offset of the payload.
     pub(crate) payload: u64,
     sum: [u8; 8],
     layout: RecordLayout,
 }
 
-impl Placed {
+impl PlacedRecord {
     /// Parses the record at the beginning of `bytes`, which are at an offset of the log; `None` if it is torn or damaged.
-    pub(super) fn parse(bytes: &[u8], offset: u64) -> Option<Placed> {
-        let front = Front::parse(bytes)?;
+    pub(super) fn parse(bytes: &[u8], offset: u64) -> Option<PlacedRecord> {
+        let front = RecordStart::parse(bytes)?;
         let layout = front.layout;
         let (state, rest) = bytes[1..].split_at(layout.state_len());
         let (lengths, rest) = rest.split_at(8);
@@ -114,11 +114,11 @@ impl Placed {
         if back[..8] != sum || number(&back[8..]) != front.whole() {
             return None;
         }
-        let record: Record = serde_json::from_slice(&body[..front.header as usize]).ok()?;
+        let record: JournalRecord = serde_json::from_slice(&body[..front.header as usize]).ok()?;
         if record.files.iter().map(FileRecord::payload_len).sum::<u64>() > front.payload {
             return None;
         }
-        Some(Placed {
+        Some(PlacedRecord {
             offset,
             end: offset + front.whole(),
             progress: layout.state(state, sum),
@@ -130,7 +130,7 @@ impl Placed {
     }
 
     /// The bytes of a state of this record.
-    pub(super) fn state_bytes(&self, progress: Progress) -> Vec<u8> {
+    pub(super) fn state_bytes(&self, progress: RecordState) -> Vec<u8> {
         self.layout.state_bytes(progress, self.sum)
     }
 }
@@ -148,7 +148,7 @@ pub(crate) fn head(floor: u64) -> Result<Vec<u8>> {
 }
 
 /// Encodes a record for an offset of the log.
-pub(crate) fn frame(record: &Record, payload: &[u8], progress: Progress, offset: u64) -> Vec<u8> {
+pub(crate) fn frame(record: &JournalRecord, payload: &[u8], progress: RecordState, offset: u64) -> Vec<u8> {
     let layout = RecordLayout::Sealed;
     let header = serde_json::to_vec(record).unwrap_or_default();
     let mut lengths = (header.len() as u32).to_be_bytes().to_vec();

@@ -4,8 +4,8 @@
 
 use super::{
     super::fault,
-    frame::{BACK, Front, HEAD, Placed, START, is_mark, number},
-    record::{FileRecord, Progress},
+    frame::{BACK, HEAD, PlacedRecord, RecordStart, START, is_mark, number},
+    record::{FileRecord, RecordState},
 };
 use crate::base::error::{Error, Result};
 use std::{
@@ -17,14 +17,14 @@ use std::{
 
 /// A piece of the log.
 pub(crate) enum LogPiece {
-    Record(Box<Placed>),
+    Record(Box<PlacedRecord>),
     /// Damaged bytes between two offsets.
     Hole(u64, u64),
 }
 
 /// An open journal file.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct JournalFile {
     file: File,
     pub(crate) path: PathBuf,
     pub(crate) name: [u8; 16],
@@ -32,9 +32,9 @@ pub(crate) struct Log {
     pub(crate) damaged_head: bool,
 }
 
-impl Log {
+impl JournalFile {
     /// Opens a journal file; `None` if it is not one. Records after a damaged head are enough.
-    pub(crate) fn open(path: &Path, write: bool) -> io::Result<Option<Log>> {
+    pub(crate) fn open(path: &Path, write: bool) -> io::Result<Option<JournalFile>> {
         let file = File::options().read(true).write(write).open(path)?;
         let mut head = [0; START as usize];
         if file.read_exact_at(&mut head, 0).is_err() {
@@ -43,7 +43,7 @@ impl Log {
         let mut name = [0; 16];
         name.copy_from_slice(&head[16..]);
         let damaged_head = &head[..16] != HEAD;
-        let log = Log { file, path: path.to_owned(), name, writable: write, damaged_head };
+        let log = JournalFile { file, path: path.to_owned(), name, writable: write, damaged_head };
         // Without its head and first record it is still a journal if any later record is whole.
         let has_record = || log.at(START).is_ok() || log.len().is_ok_and(|len| matches!(log.resync(START, len), Ok(Some(_))));
         Ok(if damaged_head && !has_record() { None } else { Some(log) })
@@ -69,7 +69,7 @@ impl Log {
     }
 
     /// Reads the record at an offset; fails if it is torn or damaged.
-    pub(crate) fn at(&self, offset: u64) -> Result<Placed> {
+    pub(crate) fn at(&self, offset: u64) -> Result<PlacedRecord> {
         let whole = self.whole_at(offset)?.ok_or_else(|| self.damaged(offset))?;
         let mut bytes = vec![0; whole as usize];
         self.read(&mut bytes, offset)?;
@@ -81,7 +81,7 @@ impl Log {
         let mut front = [0; 13];
         self.read(&mut front, offset)?;
         let len = self.len().map_err(|e| Error::io("read", &self.path, e))?;
-        Ok(Front::parse(&front).map(|front| front.whole()).filter(|whole| offset + whole <= len))
+        Ok(RecordStart::parse(&front).map(|front| front.whole()).filter(|whole| offset + whole <= len))
     }
 
     /// Returns the end of the record at an offset if both of its lengths agree, although its content may be damaged.
@@ -154,7 +154,7 @@ impl Log {
         Ok(())
     }
 
-    /// The number of records in a damaged piece, as far as it can be told.
+    /// Returns the number of records in a damaged piece, if it can be determined.
     pub(crate) fn records_in(&self, hole: (u64, u64)) -> Result<u64> {
         let (mut at, mut count) = (hole.0, 1);
         while let Some(after) = self.framed_end(at)?.filter(|after| *after < hole.1) {
@@ -173,7 +173,7 @@ impl Log {
 
     /// Calls `each` with the records from an offset on, with one read for all of them instead of several for each. Stops before the
     /// first record that is unsettled, torn, or beyond the bytes that are read at once.
-    pub(crate) fn settled_from(&self, offset: u64, each: &mut dyn FnMut(&Placed)) -> Result<()> {
+    pub(crate) fn settled_from(&self, offset: u64, each: &mut dyn FnMut(&PlacedRecord)) -> Result<()> {
         const AT_ONCE: u64 = 1 << 20;
         let len = self.len().map_err(|e| Error::io("read", &self.path, e))?;
         let mut bytes = vec![0; len.saturating_sub(offset).min(AT_ONCE) as usize];
@@ -189,12 +189,12 @@ impl Log {
         Ok(())
     }
 
-    fn parse(&self, bytes: &[u8], offset: u64) -> Result<Placed> {
-        Placed::parse(bytes, offset).ok_or_else(|| self.damaged(offset))
+    fn parse(&self, bytes: &[u8], offset: u64) -> Result<PlacedRecord> {
+        PlacedRecord::parse(bytes, offset).ok_or_else(|| self.damaged(offset))
     }
 
     /// Reads the record that ends at `end`.
-    pub(crate) fn before(&self, end: u64) -> Result<Placed> {
+    pub(crate) fn before(&self, end: u64) -> Result<PlacedRecord> {
         let mut back = [0; 4];
         if end < START + BACK + 10 {
             return Err(self.damaged(end));
@@ -206,7 +206,7 @@ impl Log {
     }
 
     /// Reads the payload of one file of a record: the bytes of its new text, and those of its old one.
-    pub(crate) fn payload(&self, placed: &Placed, file: usize) -> Result<(Vec<u8>, Vec<u8>)> {
+    pub(crate) fn payload(&self, placed: &PlacedRecord, file: usize) -> Result<(Vec<u8>, Vec<u8>)> {
         let skip: u64 = placed.record.files[..file].iter().map(FileRecord::payload_len).sum();
         let mut bytes = vec![0; placed.record.files[file].payload_len() as usize];
         self.read(&mut bytes, placed.payload + skip)?;
@@ -227,7 +227,7 @@ impl Log {
     }
 
     /// Sets the state of a record; needs no disk space. Not synced: recovery derives a lost state from the journals and the files.
-    pub(crate) fn note(&self, placed: &Placed, progress: Progress) -> io::Result<()> {
+    pub(crate) fn note(&self, placed: &PlacedRecord, progress: RecordState) -> io::Result<()> {
         fault::kill_point();
         self.file.write_all_at(&placed.state_bytes(progress), placed.offset + 1)?;
         fault::kill_point();

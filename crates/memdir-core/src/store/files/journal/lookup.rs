@@ -2,9 +2,9 @@
 
 use super::{
     Journal,
-    frame::{Placed, START},
+    frame::{PlacedRecord, START},
     log::LogPiece,
-    record::{LogPosition, Progress, Record},
+    record::{JournalRecord, LogPosition, RecordState},
     table,
 };
 use crate::base::{
@@ -15,7 +15,7 @@ use crate::base::{
 /// What a journal knows of a change.
 #[derive(Debug)]
 pub(crate) enum Lookup {
-    Recorded(Box<Placed>),
+    Recorded(Box<PlacedRecord>),
     /// It was never recorded here.
     Absent,
     /// Its record may have been here: records were dropped or damaged.
@@ -66,8 +66,12 @@ impl Journal {
     }
 
     /// Calls `each` with the applied changes from the newest to the oldest, and whether a damaged record is newer, until it returns
-    /// `false`. A part of a change of several mounts counts as applied if `is_applied` says so, also if it is still open here.
-    pub(crate) fn newest_first(&self, is_applied: &dyn Fn(&Record) -> bool, mut each: impl FnMut(&Placed, bool) -> bool) -> Result<()> {
+    /// `false`. A part of a change of several mounts counts as applied if `is_applied` says so, even if it is still open here.
+    pub(crate) fn newest_first(
+        &self,
+        is_applied: &dyn Fn(&JournalRecord) -> bool,
+        mut each: impl FnMut(&PlacedRecord, bool) -> bool,
+    ) -> Result<()> {
         let Some(opened) = &self.opened else { return Ok(()) };
         let open = self.unfinished()?.filter(|placed| is_applied(&placed.record));
         if open.is_some_and(|placed| !each(&placed, false)) {
@@ -79,9 +83,9 @@ impl Journal {
             self.notice_damage(opened.covered, 1);
         }
         self.walk_back(opened.covered, &mut |piece| match piece {
-            LogPiece::Record(placed) if placed.progress == Progress::Done => each(&placed, beneath),
+            LogPiece::Record(placed) if placed.progress == RecordState::Done => each(&placed, beneath),
             LogPiece::Record(placed) => {
-                if placed.progress == Progress::Unknown {
+                if placed.progress == RecordState::Unknown {
                     self.notice_damage(placed.offset, 1);
                     beneath = true;
                 }
@@ -103,7 +107,7 @@ impl Journal {
             let piece = match opened.log.before(end) {
                 Ok(placed) => LogPiece::Record(Box::new(placed)),
                 Err(Error::Corrupt { .. }) => {
-                    // Only a pass from the beginning tells where the damage begins.
+                    // Only a pass from the beginning finds where the damage begins.
                     let holes = match &mut holes {
                         Some(holes) => holes,
                         None => holes.insert(self.holes(end)?),
@@ -128,7 +132,7 @@ impl Journal {
     }
 
     /// Calls `each` with the records of one file, from the newest to the oldest, until it returns `false`.
-    pub(crate) fn for_each_of_file(&self, path: &str, mut each: impl FnMut(&Placed, usize) -> bool) -> Result<()> {
+    pub(crate) fn for_each_of_file(&self, path: &str, mut each: impl FnMut(&PlacedRecord, usize) -> bool) -> Result<()> {
         let mut at = self.newest(path)?;
         while let Some((placed, n)) = at {
             if !each(&placed, n) {
@@ -142,7 +146,7 @@ impl Journal {
         Ok(())
     }
 
-    pub(super) fn newest(&self, path: &str) -> Result<Option<(Placed, usize)>> {
+    pub(super) fn newest(&self, path: &str) -> Result<Option<(PlacedRecord, usize)>> {
         let Some(opened) = &self.opened else { return Ok(None) };
         let key = table::key(path);
         match opened.recent.get(&key).copied().or_else(|| opened.table.get(key)) {
@@ -152,9 +156,9 @@ impl Journal {
     }
 
     /// Returns the record of a file at an offset. If it is damaged: the next older one before `end` that has the file.
-    fn file_at(&self, offset: u64, path: &str, end: u64) -> Result<Option<(Placed, usize)>> {
+    fn file_at(&self, offset: u64, path: &str, end: u64) -> Result<Option<(PlacedRecord, usize)>> {
         let Some(opened) = &self.opened else { return Ok(None) };
-        let position = |placed: &Placed| placed.record.files.iter().position(|file| file.p == path);
+        let position = |placed: &PlacedRecord| placed.record.files.iter().position(|file| file.p == path);
         match opened.log.at(offset) {
             Ok(placed) => {
                 let n = position(&placed);
@@ -166,7 +170,7 @@ impl Journal {
         let mut found = None;
         self.walk_back(end, &mut |piece| {
             if let LogPiece::Record(placed) = piece
-                && placed.progress == Progress::Done
+                && placed.progress == RecordState::Done
                 && let Some(n) = position(&placed)
             {
                 found = Some((*placed, n));

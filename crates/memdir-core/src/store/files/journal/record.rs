@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The state of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum RecordState {
     /// Recorded; its files may not be written yet.
     Open = 0,
     /// Applied: its files have the new content.
@@ -22,16 +22,16 @@ pub(crate) enum Progress {
     Unknown = 4,
 }
 
-impl Progress {
+impl RecordState {
     /// Whether recovery has to check the files of the record before anything else is written.
     pub(crate) fn is_unsettled(self) -> bool {
-        matches!(self, Progress::Open | Progress::Failed | Progress::Unknown)
+        matches!(self, RecordState::Open | RecordState::Failed | RecordState::Unknown)
     }
 }
 
 /// One change in one mount.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct JournalRecord {
     pub(crate) id: String,
     /// Milliseconds since 1970.
     pub(crate) at: i64,
@@ -54,7 +54,7 @@ pub(crate) struct Record {
     pub(crate) cut: bool,
 }
 
-impl Record {
+impl JournalRecord {
     /// The roots of the mounts the change touches, which may include the record's own.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
         self.peers.iter().map(PathBuf::as_path).chain(self.parts.iter().map(|part| part.root.as_path()))

@@ -2,7 +2,7 @@
 //! and writes the log without them. Every other record stays.
 
 use super::{
-    Journal, Last, Progress,
+    Journal, LastRecord, RecordState,
     frame::START,
     log::LogPiece,
     not_open,
@@ -37,7 +37,7 @@ impl Journal {
         let Some(opened) = &mut self.opened else { return Ok(()) };
         let records = opened.log.records_in((at, next))?;
         opened.covered = next;
-        opened.last = Last::Alone;
+        opened.last = LastRecord::Alone;
         self.notice_damage(at, records);
         Ok(())
     }
@@ -117,15 +117,15 @@ impl Journal {
                 LogPiece::Hole(start, end) => aside.extend(opened.log.bytes(start, end)?),
                 LogPiece::Record(placed) => {
                     let progress = match placed.progress {
-                        Progress::Unknown if applied.contains(&placed.offset) => Progress::Done,
-                        Progress::Unknown => {
+                        RecordState::Unknown if applied.contains(&placed.offset) => RecordState::Done,
+                        RecordState::Unknown => {
                             aside.extend(opened.log.bytes(placed.offset, placed.end)?);
                             return Ok(());
                         }
                         known => known,
                     };
                     // A change that was rolled back must not become the base of later texts.
-                    let bodies = if progress == Progress::Done {
+                    let bodies = if progress == RecordState::Done {
                         texts.learn(&opened.log, &placed)?
                     } else {
                         Texts::default().learn(&opened.log, &placed)?

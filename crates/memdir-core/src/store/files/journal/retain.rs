@@ -1,9 +1,9 @@
-//! Compaction of the journal: the oldest changes are dropped, the newest version of everything is kept, also of deleted memories.
+//! Compaction of the journal: the oldest changes are dropped, the newest version of every memory is kept, including deleted ones.
 
 use super::{
-    Draft, Placed, Progress, Record,
+    FileDraft, JournalRecord, PlacedRecord, RecordState,
     frame::{START, frame, head},
-    log::Log,
+    log::JournalFile,
     record::FileRecord,
     texts::{self, KnownText},
     write_new,
@@ -23,7 +23,7 @@ const JOURNAL_DAYS: i64 = 90;
 const HARD_LIMIT_FACTOR: u64 = 4;
 
 /// Rewrites the log without its oldest changes. Returns `false` if nothing can be dropped; fails if a record is damaged.
-pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result<bool> {
+pub(crate) fn compact(dir: &Path, log: &JournalFile, covered: u64, limit: u64) -> Result<bool> {
     // A log that could not shrink much is compacted again only after it has doubled.
     let from = if covered > 2 * log.floor() { keep_from(log, covered, limit)? } else { START };
     if from <= START {
@@ -41,17 +41,17 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
             kept = true;
         }
         at = placed.end;
-        if placed.progress != Progress::Done {
+        if placed.progress != RecordState::Done {
             continue;
         }
         let bodies = texts.learn(log, &placed)?;
         if kept {
-            rewrite.copy(&placed.record, &bodies, Progress::Done);
+            rewrite.copy(&placed.record, &bodies, RecordState::Done);
         } else {
             peers.extend(placed.record.parts.iter().map(|part| part.journal.clone()).filter(|peer| peer != dir));
         }
     }
-    // The other mounts of a change must never need a record that is dropped here, also after a power failure.
+    // The other mounts of a change must never need a record that is dropped here, even after a power failure.
     for peer in peers {
         let _ = File::open(peer.join(super::LOG_FILE)).and_then(|file| file.sync_data());
     }
@@ -67,7 +67,7 @@ pub(crate) fn compact(dir: &Path, log: &Log, covered: u64, limit: u64) -> Result
 
 /// Returns the first record to keep: the newest ones up to half of the limit, and all that are young enough, as long as the log is
 /// below `HARD_LIMIT_FACTOR` times the limit.
-fn keep_from(log: &Log, covered: u64, limit: u64) -> Result<u64> {
+fn keep_from(log: &JournalFile, covered: u64, limit: u64) -> Result<u64> {
     let newest = log.before(covered)?;
     let young = newest.record.at - JOURNAL_DAYS * 86_400_000;
     let half = covered.saturating_sub(limit / 2);
@@ -99,13 +99,13 @@ pub(super) struct Texts(HashMap<String, Newest>);
 
 struct Newest {
     body: FileBody,
-    placed: Rc<Placed>,
+    placed: Rc<PlacedRecord>,
     n: usize,
 }
 
 impl Texts {
     /// Adds a record; returns what it does to each of its files.
-    pub(super) fn learn(&mut self, log: &Log, placed: &Placed) -> Result<Vec<FileBody>> {
+    pub(super) fn learn(&mut self, log: &JournalFile, placed: &PlacedRecord) -> Result<Vec<FileBody>> {
         let shared = Rc::new(placed.clone());
         let mut bodies = Vec::new();
         for (n, file) in placed.record.files.iter().enumerate() {
@@ -147,7 +147,7 @@ struct RewriteBase {
 
 impl Rewrite {
     /// Writes the newest version of every file before the kept records, in records with the ids of their changes.
-    fn write_bases(&mut self, log: &Log, texts: &Texts) -> Result<()> {
+    fn write_bases(&mut self, log: &JournalFile, texts: &Texts) -> Result<()> {
         let mut records: BTreeMap<u64, Vec<&Newest>> = BTreeMap::new();
         for newest in texts.0.values() {
             records.entry(newest.placed.offset).or_default().push(newest);
@@ -169,13 +169,13 @@ impl Rewrite {
             let lost =
                 |(file, body): (&FileRecord, &FileBody)| file.before.is_some() && !matches!(body, FileBody::Removed { last: Some(_) });
             record.cut |= record.files.len() < all || record.files.iter().zip(&bodies).any(lost);
-            self.copy(&record, &bodies, Progress::Done);
+            self.copy(&record, &bodies, RecordState::Done);
         }
         Ok(())
     }
 
     /// Copies a record, with differences that follow from the records in the new log.
-    pub(super) fn copy(&mut self, record: &Record, bodies: &[FileBody], progress: Progress) {
+    pub(super) fn copy(&mut self, record: &JournalRecord, bodies: &[FileBody], progress: RecordState) {
         let mut record = record.clone();
         let mut payload = Vec::new();
         let at = START + self.out.len() as u64;
@@ -192,9 +192,11 @@ impl Rewrite {
             let path = file.p.clone();
             *file = match body {
                 FileBody::Text(text) => {
-                    texts::file_record(&Draft { path: &path, role, before: old, after: Some(&text.bytes) }, base, &mut payload)
+                    texts::file_record(&FileDraft { path: &path, role, before: old, after: Some(&text.bytes) }, base, &mut payload)
                 }
-                FileBody::Removed { .. } => texts::file_record(&Draft { path: &path, role, before: old, after: None }, base, &mut payload),
+                FileBody::Removed { .. } => {
+                    texts::file_record(&FileDraft { path: &path, role, before: old, after: None }, base, &mut payload)
+                }
                 FileBody::Raw(new, back) => {
                     payload.extend_from_slice(new);
                     payload.extend_from_slice(back);
@@ -207,7 +209,7 @@ impl Rewrite {
             bases.push((path, RewriteBase { offset: at, depth: file.depth, text }));
         }
         self.out.extend_from_slice(&frame(&record, &payload, progress, at));
-        if progress == Progress::Done {
+        if progress == RecordState::Done {
             self.bases.extend(bases);
         }
     }

@@ -1,7 +1,7 @@
 //! What the files in the journal looked like when they were last compared with it, so that the next comparison reads only files that
 //! may have changed. Derived: without it, every file is read once. An invalid table is ignored.
 
-use super::{Journal, Progress, frame::START, log::LogPiece};
+use super::{Journal, RecordState, frame::START, log::LogPiece};
 use crate::{
     base::{disk, error::Result, version::Version},
     store::Stamp,
@@ -173,10 +173,10 @@ impl Journal {
         let Some(opened) = &self.opened else { return Ok(()) };
         opened.log.pieces(offset, opened.covered, &mut |piece| {
             match piece {
-                LogPiece::Record(placed) if placed.progress == Progress::Done => {
+                LogPiece::Record(placed) if placed.progress == RecordState::Done => {
                     placed.record.files.iter().for_each(|file| each(&file.p, file.after));
                 }
-                LogPiece::Record(placed) if placed.progress == Progress::Unknown => self.notice_damage(placed.offset, 1),
+                LogPiece::Record(placed) if placed.progress == RecordState::Unknown => self.notice_damage(placed.offset, 1),
                 LogPiece::Record(_) => {}
                 LogPiece::Hole(start, end) => self.notice_damage(start, opened.log.records_in((start, end))?),
             }
@@ -190,7 +190,7 @@ impl Journal {
         Ok(self.damaged() > 0 || (opened.log.is_whole_tail(opened.covered)? && opened.log.at(opened.covered).is_err()))
     }
 
-    /// Returns the last version that a file had, with its size in bytes, also if the file was removed since.
+    /// Returns the last version that a file had, with its size in bytes, even if the file was removed since.
     pub(crate) fn last_existing(&self, path: &str) -> Result<Option<(Version, u64)>> {
         let mut found = None;
         self.for_each_of_file(path, |placed, n| {

@@ -10,7 +10,7 @@ const FRONT: usize = 16 + 16 + 8 + 8;
 
 /// The newest record of each file before the offset `covered`.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct RecordTable {
     pub(crate) covered: u64,
     /// Pairs of key and offset, eight bytes each, sorted by key.
     entries: Vec<u8>,
@@ -22,15 +22,15 @@ pub(crate) fn key(path: &str) -> u64 {
     hash.as_bytes()[..8].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
 }
 
-impl Table {
-    pub(crate) fn load(path: &Path, log: [u8; 16]) -> Option<Table> {
+impl RecordTable {
+    pub(crate) fn load(path: &Path, log: [u8; 16]) -> Option<RecordTable> {
         let bytes = std::fs::read(path).ok()?;
         let (front, entries) = bytes.split_at_checked(FRONT)?;
         let whole = &front[..16] == HEAD
             && front[16..32] == log
             && front[40..48] == checksum(&front[..40], entries)
             && entries.len().is_multiple_of(ENTRY);
-        whole.then(|| Table { covered: number(&front[32..40]), entries: entries.to_vec() })
+        whole.then(|| RecordTable { covered: number(&front[32..40]), entries: entries.to_vec() })
     }
 
     pub(crate) fn save(&self, path: &Path, log: [u8; 16]) -> io::Result<()> {
@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// Returns the table with newer entries.
-    pub(crate) fn merged(&self, newer: &HashMap<u64, u64>, covered: u64) -> Table {
+    pub(crate) fn merged(&self, newer: &HashMap<u64, u64>, covered: u64) -> RecordTable {
         let mut all: Vec<(u64, u64)> = self
             .entries
             .chunks_exact(ENTRY)
@@ -65,7 +65,7 @@ impl Table {
             .collect();
         all.sort_unstable();
         let entries = all.iter().flat_map(|(key, offset)| [key.to_be_bytes(), offset.to_be_bytes()]).flatten().collect();
-        Table { covered, entries }
+        RecordTable { covered, entries }
     }
 }
 

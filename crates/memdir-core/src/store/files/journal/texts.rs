@@ -1,7 +1,7 @@
 //! The texts in the journal: how a record stores them, and how a version is rebuilt. A record holds the difference in both
 //! directions, so that a version is found from an older full text or, past a damaged record, from a newer one.
 
-use super::{Draft, FileRecord, Journal, Placed, log::Log, not_open, record::BackDifference};
+use super::{FileDraft, FileRecord, Journal, PlacedRecord, log::JournalFile, not_open, record::BackDifference};
 use crate::base::{
     error::{Error, Result},
     path::strip_md,
@@ -13,7 +13,7 @@ const JOURNAL_CHAIN: u32 = 512;
 
 /// Encodes what a change does to one file. `base` is the offset of the file's previous record and the number of records from there
 /// back to a full text.
-pub(super) fn file_record(draft: &Draft<'_>, base: Option<(u64, u32)>, payload: &mut Vec<u8>) -> FileRecord {
+pub(super) fn file_record(draft: &FileDraft<'_>, base: Option<(u64, u32)>, payload: &mut Vec<u8>) -> FileRecord {
     let (old, new) = (draft.before.map_or(&[][..], |(bytes, _)| bytes), draft.after.unwrap_or_default());
     let shared = if draft.before.is_some() && draft.after.is_some() { common(old, new) } else { (0, 0) };
     // A difference that shares little with the old text is not worth a longer chain.
@@ -67,7 +67,7 @@ impl KnownText {
 }
 
 /// Returns the text of a file after a record, if it is in the record or follows from the text before it.
-pub(super) fn text_after(log: &Log, placed: &Placed, n: usize, before: Option<&KnownText>) -> Result<Option<KnownText>> {
+pub(super) fn text_after(log: &JournalFile, placed: &PlacedRecord, n: usize, before: Option<&KnownText>) -> Result<Option<KnownText>> {
     let file = &placed.record.files[n];
     let Some(after) = file.after else { return Ok(None) };
     let base: &[u8] = match before {
@@ -80,7 +80,7 @@ pub(super) fn text_after(log: &Log, placed: &Placed, n: usize, before: Option<&K
 }
 
 /// Returns the text of a file before a record, if it follows from the text after it.
-pub(super) fn text_before(log: &Log, placed: &Placed, n: usize, after: Option<&KnownText>) -> Result<Option<KnownText>> {
+pub(super) fn text_before(log: &JournalFile, placed: &PlacedRecord, n: usize, after: Option<&KnownText>) -> Result<Option<KnownText>> {
     let file = &placed.record.files[n];
     let (Some(back), Some(before)) = (file.back, file.before) else { return Ok(None) };
     let base: &[u8] = match after {
@@ -102,7 +102,7 @@ impl Journal {
     /// Returns the content of a file at a version. `now` returns its current content, from which the records lead back.
     pub(crate) fn text(&self, path: &str, version: Version, now: &dyn Fn() -> Option<Vec<u8>>) -> Result<Option<Vec<u8>>> {
         let Some(opened) = &self.opened else { return Ok(None) };
-        let mut chain: Vec<(Placed, usize)> = Vec::new();
+        let mut chain: Vec<(PlacedRecord, usize)> = Vec::new();
         let (mut is_before, mut is_forgotten) = (false, false);
         self.for_each_of_file(path, |placed, n| {
             let file = &placed.record.files[n];
@@ -147,7 +147,7 @@ impl Journal {
     /// Searches all records of a file for a version, from the oldest on and then from the newest back.
     fn text_around_damage(&self, path: &str, version: Version, now: Option<Vec<u8>>) -> Result<Option<KnownText>> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
-        let mut all: Vec<(Placed, usize)> = Vec::new();
+        let mut all: Vec<(PlacedRecord, usize)> = Vec::new();
         self.for_each_of_file(path, |placed, n| {
             all.push((placed.clone(), n));
             true
@@ -176,15 +176,15 @@ impl Journal {
         Ok(None)
     }
 
-    /// Returns the text a file gets by an unfinished change, from its current content.
-    pub(crate) fn text_to_make(&self, placed: &Placed, n: usize, now: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    /// Returns the text that an unfinished change gives a file, from its current content.
+    pub(crate) fn text_to_make(&self, placed: &PlacedRecord, n: usize, now: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let now = now.map(|bytes| KnownText::new(bytes.to_vec()));
         Ok(text_after(&opened.log, placed, n, now.as_ref())?.map(|known| known.bytes))
     }
 
     /// Returns the text a file had before an unfinished change, from its current content or from older records.
-    pub(crate) fn text_to_put_back(&self, placed: &Placed, n: usize, now: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn text_to_restore(&self, placed: &PlacedRecord, n: usize, now: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let file = &placed.record.files[n];
         let known = now.map(|bytes| KnownText::new(bytes.to_vec()));
