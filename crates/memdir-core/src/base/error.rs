@@ -516,7 +516,7 @@ impl Error {
             Error::NotKept { .. } => "Only versions that are still in the history can be read or restored.".into(),
             Error::Uncertain { .. } => "Read the memory again, and repeat the change only if it was not made.".into(),
             Error::Unavailable { cause: UnavailableCause::Explained, .. } => {
-                "Nothing was changed; do what the message says or, if that is not possible, tell the user.".into()
+                "Nothing was changed; do what the message says, or tell the user.".into()
             }
             Error::Unavailable { .. } => "Nothing was changed; try again later or, if it keeps failing, tell the user.".into(),
             Error::Corrupt { .. } => "Nothing was changed; tell the user.".into(),

@@ -62,7 +62,7 @@ mod tests {
         fn sorts_as_the_standard_library_does(items in prop::collection::vec((0u8..10, 0u8..3), 0..60)) {
             let (mut shared, mut standard) = (items.clone(), items.clone());
             shared.shared_sort_by(|a, b| b.0.cmp(&a.0));
-            standard.sort_by(|a, b| b.0.cmp(&a.0));
+            standard.sort_by_key(|row| std::cmp::Reverse(row.0));
             prop_assert_eq!(&shared, &standard);
             shared.shared_sort_by_key(|item| item.1);
             standard.sort_by_key(|item| item.1);

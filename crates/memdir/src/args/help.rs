@@ -43,8 +43,9 @@ Global options: see `memdir --help`{after-help}";
 pub(crate) fn command() -> Command {
     let mut command = Args::command();
     command.build();
+    let global: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let layout = layout(&command);
-    command.help_template(layout).mut_subcommands(with_layout)
+    command.help_template(layout).mut_subcommands(|subcommand| with_layout(subcommand, &global))
 }
 
 /// The groups of commands: their headings with their visible commands.
@@ -88,8 +89,9 @@ pub(crate) fn aliases(command: &Command) -> String {
     command.get_visible_aliases().collect::<Vec<_>>().join(", ")
 }
 
-/// A subcommand and those below it in their layout, without the global options.
-fn with_layout(command: Command) -> Command {
+/// A subcommand and those below it in their layout, without the global options. Options that `memdir admin` or `memdir review` pass down to
+/// the commands below them are shown.
+fn with_layout(command: Command, global: &[Arg]) -> Command {
     let layout = match aliases(&command) {
         names if names.is_empty() => SUBCOMMAND_LAYOUT.to_owned(),
         names => {
@@ -97,6 +99,7 @@ fn with_layout(command: Command) -> Command {
             SUBCOMMAND_LAYOUT.replace("{usage}\n", &format!("{{usage}}\n{heading}: {names}\n"))
         }
     };
-    let hide_global = |arg: Arg| if arg.is_global_set() { arg.hide(true) } else { arg };
-    command.help_template(layout).mut_args(hide_global).mut_subcommands(with_layout)
+    let is_global = |arg: &Arg| global.iter().any(|other| other.get_id() == arg.get_id() && other.get_help() == arg.get_help());
+    let hide_global = |arg: Arg| if is_global(&arg) { arg.hide(true) } else { arg };
+    command.help_template(layout).mut_args(hide_global).mut_subcommands(|subcommand| with_layout(subcommand, global))
 }

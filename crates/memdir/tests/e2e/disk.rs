@@ -38,11 +38,11 @@ fn a_running_server_does_not_follow_its_team_directory_out_of_the_repository() {
         calls.push_str(&format!("{tool}: {}\n", result["content"][0]["text"].as_str().unwrap()));
     }
     assert_snapshot!(home.with_placeholders(&calls), @r#"
-    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user.
-    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user.
+    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; do what the message says, or tell the user.
+    memory_read: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; do what the message says, or tell the user.
     memory_search: No relevant memories found (0 files searched).
-    memory_write: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user.
-    memory_delete: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user.
+    memory_write: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; do what the message says, or tell the user.
+    memory_delete: "[HOME]/shop/.memdir" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; do what the message says, or tell the user.
     "#);
     assert_eq!(files_below(&home.path("private")), ["diary.md"]);
     fs::remove_file(home.path("shop/.memdir")).unwrap();
@@ -65,9 +65,9 @@ fn a_running_server_does_not_follow_an_agents_folder_out_of_the_repository() {
     fs::remove_dir_all(home.path("shop/.memdir-agents")).unwrap();
     symlink(home.path("private"), home.path("shop/.memdir-agents")).unwrap();
     let result = talk.call("memory_read", json!({ "path": "agent/reviewer/diary" }));
-    assert_snapshot!(home.with_placeholders(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user."#);
+    assert_snapshot!(home.with_placeholders(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; do what the message says, or tell the user."#);
     let result = talk.call("memory_delete", json!({ "path": "agent/reviewer/diary" }));
-    assert_snapshot!(home.with_placeholders(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; tell the user."#);
+    assert_snapshot!(home.with_placeholders(result["content"][0]["text"].as_str().unwrap()), @r#""[HOME]/shop/.memdir-agents" is a symbolic link: links are not followed in a repository's memories; replace the link with a directory. Nothing was changed; do what the message says, or tell the user."#);
     assert_eq!(files_below(&home.path("private")), ["reviewer/diary.md"]);
 }
 
@@ -113,7 +113,7 @@ fn a_repair_that_fails_for_one_mount_reports_the_others() {
     assert_snapshot!(home.run_bare(&["entrypoint", "--repair"]), @r#"
     -- stderr
     error: cannot write the journal in "[HOME]/home/../file/journal": Not a directory (os error 20); to move the journal, set `journal = "PATH"` for this mount
-    hint: nothing was changed; check the setup with: memdir doctor
+    hint: nothing was changed
     -- exit 3
     "#);
 }

@@ -46,7 +46,7 @@ fn a_home_that_cannot_be_written_fails_changes_with_a_hint() {
     assert_snapshot!(home.run(&["write", "b", "x"]), @r#"
     -- stderr
     error: cannot write the journal in "[HOME]/home/journal/memory-[HASH]": Not a directory (os error 20); to move the journal, set `journal = "PATH"` for this mount
-    hint: nothing was changed; check the setup with: memdir doctor
+    hint: nothing was changed
     -- exit 3
     "#);
     assert_eq!(home.files(), ["a.md"]);

@@ -177,6 +177,7 @@ fn rules() -> &'static [(Regex, &'static str)] {
             (r"(?m)^[0-9a-z]{8}  ", "[ID]      "),
             (r"\([0-9a-z]{8}\)", "([ID])"),
             (r"('s:|by \w+:|is) [0-9a-z]{8} \(", "$1 [ID] ("),
+            (r"\bor [0-9a-z]{8} to undo\b", "or [ID] to undo"),
             (r"error: [0-9a-z]{8} was", "error: [ID] was"),
             (r"-[0-9a-f]{12}\b", "-[HASH]"),
             // A slow machine may need more than a minute.
