@@ -13,7 +13,7 @@ use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use memdir_core::{
     Result,
     internal::{
-        base::raw::Mapped,
+        base::raw::AlignedBytes,
         search::index::{IndexFile, Sketch},
     },
 };
@@ -127,21 +127,16 @@ impl SegmentColumns {
 
 /// The columns of one segment, mapped or in memory.
 pub(super) struct ColumnTable {
-    bytes: Bytes,
+    bytes: AlignedBytes,
     docs: usize,
     keyed: usize,
-}
-
-enum Bytes {
-    Mapped(Mapped),
-    Owned(Vec<u64>),
 }
 
 impl ColumnTable {
     pub(super) fn owned(columns: &SegmentColumns) -> ColumnTable {
         let block = columns.finish();
         let header: TableHeader = *bytemuck::from_bytes(&bytemuck::cast_slice::<u64, u8>(&block)[..size_of::<TableHeader>()]);
-        ColumnTable { bytes: Bytes::Owned(block), docs: header.docs as usize, keyed: header.keyed as usize }
+        ColumnTable { bytes: AlignedBytes::Owned(block), docs: header.docs as usize, keyed: header.keyed as usize }
     }
 
     /// Maps a table with this number of documents. Checks only its header and size: the caller has checked its mark.
@@ -150,7 +145,7 @@ impl ColumnTable {
         let header = mapped.get(..size_of::<TableHeader>()).map(bytemuck::pod_read_unaligned::<TableHeader>);
         let header = header.filter(|h| h.magic == MAGIC && h.docs == u64::from(docs) && h.keyed <= h.docs);
         let header = header.ok_or_else(|| corrupt(path, "its header does not match the index"))?;
-        let table = ColumnTable { bytes: Bytes::Mapped(mapped), docs: header.docs as usize, keyed: header.keyed as usize };
+        let table = ColumnTable { bytes: AlignedBytes::Mapped(mapped), docs: header.docs as usize, keyed: header.keyed as usize };
         if table.flags_at() + table.docs.next_multiple_of(8) != table.all().len() {
             return Err(corrupt(path, "its size does not match its header"));
         }
@@ -168,10 +163,7 @@ impl ColumnTable {
     }
 
     fn all(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Mapped(mapped) => mapped,
-            Bytes::Owned(block) => bytemuck::cast_slice(block),
-        }
+        &self.bytes
     }
 
     fn column<T: AnyBitPattern>(&self, at: usize, count: usize) -> &[T] {

@@ -222,19 +222,21 @@ fn read_rows(database: &ReadOnlyDatabase, session: &SessionFile, sink: &mut Even
     Ok(emitter.finish())
 }
 
+/// The message to which a session was reverted.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct RevertedTo<'a> {
+    #[serde(borrow, default, rename = "messageID")]
+    message_id: Str<'a>,
+}
+
 /// Returns the message to which the session was reverted, if it was.
 fn reverted_from(database: &ReadOnlyDatabase, session: &SessionFile) -> Result<Option<String>> {
-    #[derive(Default, Deserialize)]
-    struct Revert<'a> {
-        #[serde(borrow, default, rename = "messageID")]
-        message_id: Str<'a>,
-    }
     if !database.has_column("session", "revert")? {
         return Ok(None);
     }
     let query = format!("SELECT {} FROM session WHERE id = ?1", sqlite::bounded("revert"));
     let rows = database.rows(&query, &[&session.id], |row| {
-        let revert = sqlite::text(row, 0)?.and_then(|text| serde_json::from_slice::<Obj<Revert<'_>>>(text).ok()?.0);
+        let revert = sqlite::text(row, 0)?.and_then(|text| serde_json::from_slice::<Obj<RevertedTo<'_>>>(text).ok()?.0);
         Ok(revert.and_then(|revert| revert.message_id.non_empty().map(str::to_owned)))
     })?;
     Ok(rows.into_iter().flatten().next())

@@ -1,6 +1,6 @@
 #![expect(unsafe_code, reason = "SIMD, memory mapping and signals have no safe form; everything unsafe is in this file")]
-//! SIMD kernels selected at run time, memory mapping that survives truncation, and a setting of the allocator. The only file with unsafe code. Every kernel returns the same numbers as
-//! the portable code, bit for bit.
+//! SIMD kernels selected at run time, memory mapping that survives truncation, and a setting of the allocator. The only file with unsafe
+//! code. Every kernel returns the same numbers as the portable code, bit for bit.
 //!
 //! Why this is sound:
 //! - Kernels are called only through [`Simd`], whose value for an instruction set exists only after the processor was detected to
@@ -150,6 +150,26 @@ impl Deref for Mapped {
 
     fn deref(&self) -> &[u8] {
         &self.0
+    }
+}
+
+/// The bytes of a table, mapped or in memory; aligned for columns of up to eight bytes per number.
+#[derive(Debug)]
+pub enum AlignedBytes {
+    /// A mapped file.
+    Mapped(Mapped),
+    /// Whole numbers of eight bytes in memory.
+    Owned(Vec<u64>),
+}
+
+impl Deref for AlignedBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            AlignedBytes::Mapped(mapped) => mapped,
+            AlignedBytes::Owned(block) => bytemuck::cast_slice(block),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The older format of opencode's storage: `storage/session/<project>/<session>.json`, `storage/message/<session>/…`,
 //! `storage/part/<message>/…`.
 
-use super::{Emitter, READER, given_title};
+use super::{Emitter, READER, RevertedTo, given_title};
 use crate::{
     json::{Obj, Str, Time},
     source::SessionFile,
@@ -27,13 +27,7 @@ struct Info<'a> {
     #[serde(default)]
     time: Obj<SessionTimes>,
     #[serde(borrow, default)]
-    revert: Obj<Revert<'a>>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-struct Revert<'a> {
-    #[serde(borrow, default, rename = "messageID")]
-    message_id: Str<'a>,
+    revert: Obj<RevertedTo<'a>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

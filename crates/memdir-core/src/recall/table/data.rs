@@ -1,7 +1,7 @@
 //! The file of the table, which is mapped and read without decoding it. Stems are sorted, and each has the list of the memories it is in,
 //! so a recall touches only what its message asks for.
 
-use crate::base::raw::{self, Mapped};
+use crate::base::raw::{self, AlignedBytes};
 use std::{fs::File, ops::Range, path::Path};
 
 /// A table of another format is ignored. It changes with the analysis of words and with the lists of common words, too.
@@ -97,20 +97,13 @@ impl StemInfo {
 /// The bytes of a table: mapped from its file, or just made.
 #[derive(Debug)]
 pub(super) struct TableBytes {
-    bytes: Bytes,
+    bytes: AlignedBytes,
     sections: [Range<usize>; SECTIONS],
-}
-
-#[derive(Debug)]
-enum Bytes {
-    Mapped(Mapped),
-    /// In whole numbers of eight bytes, so that every section is aligned.
-    Made(Vec<u64>),
 }
 
 impl Default for TableBytes {
     fn default() -> Self {
-        TableBytes { bytes: Bytes::Made(Vec::new()), sections: std::array::from_fn(|_| 0..0) }
+        TableBytes { bytes: AlignedBytes::Owned(Vec::new()), sections: std::array::from_fn(|_| 0..0) }
     }
 }
 
@@ -118,7 +111,7 @@ impl TableBytes {
     /// Maps the file of a table. Returns `None` if there is none, or if it is damaged or has another format.
     pub(super) fn open(file: &Path) -> Option<TableBytes> {
         let lost = raw::lost_pages();
-        let table = TableBytes::new(Bytes::Mapped(raw::map_file(&File::open(file).ok()?).ok()?))?;
+        let table = TableBytes::new(AlignedBytes::Mapped(raw::map_file(&File::open(file).ok()?).ok()?))?;
         (raw::lost_pages() == lost).then_some(table)
     }
 
@@ -138,12 +131,12 @@ impl TableBytes {
         }
         let sum = crc32fast::hash(&bytes[SUMMED..]);
         bytes[20..SUMMED].copy_from_slice(&sum.to_ne_bytes());
-        TableBytes::new(Bytes::Made(made))
+        TableBytes::new(AlignedBytes::Owned(made))
     }
 
     /// Checks the bytes of a table, and finds its sections.
-    fn new(bytes: Bytes) -> Option<TableBytes> {
-        let all = bytes.all();
+    fn new(bytes: AlignedBytes) -> Option<TableBytes> {
+        let all = &*bytes;
         let number = |at: usize| Some(u32::from_ne_bytes(all.get(at..at + 4)?.try_into().ok()?));
         let is_whole = all.starts_with(FORMAT) && number(16)? == BYTE_ORDER && number(20)? == crc32fast::hash(all.get(SUMMED..)?);
         if !is_whole {
@@ -161,7 +154,7 @@ impl TableBytes {
 
     /// All bytes, for the file.
     pub(super) fn all(&self) -> &[u8] {
-        self.bytes.all()
+        &self.bytes
     }
 
     /// The bytes of one section.
@@ -191,15 +184,6 @@ impl TableBytes {
             paths: self.section(Section::Paths),
             stems: self.section(Section::Stems),
             targets: self.section(Section::Targets),
-        }
-    }
-}
-
-impl Bytes {
-    fn all(&self) -> &[u8] {
-        match self {
-            Bytes::Mapped(mapped) => mapped,
-            Bytes::Made(made) => bytemuck::cast_slice(made),
         }
     }
 }
