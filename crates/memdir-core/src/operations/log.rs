@@ -38,6 +38,7 @@ pub(crate) fn path(at: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Formats an entry: a bullet that begins with the time of day, with further lines indented. Returns `None` for a blank text.
+/// `dream/logs.rs` (`without_time`) reads this form.
 fn bullet(text: &str, at: Timestamp, zone: &TimeZone) -> Option<String> {
     let mut lines = text.trim().lines().map(str::trim_end);
     let first = lines.next().filter(|line| !line.is_empty())?;

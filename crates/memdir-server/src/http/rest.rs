@@ -98,6 +98,7 @@ pub(super) async fn handle(endpoint: &HttpEndpoint, id: Option<CallerId>, reques
     let opened = endpoint.space(&caller, &state).await?;
     let request = RestRequest::new(route, parameter, &parts, body).map_err(Problem::into_response)?;
     let (server, in_use) = (opened.server.clone(), opened.in_use);
+    // A caller whose token may only read has no tools that write.
     if server.catalog().find(route.info.tool).is_none() {
         let why = format!("this route requires the tool {:?}, which is not available to you on this server", route.info.tool);
         return Err(Problem::from_status(StatusCode::FORBIDDEN, why).into_response());
