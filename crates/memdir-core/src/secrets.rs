@@ -1,4 +1,5 @@
-//! Finds secrets in text by the shape of well-known tokens, and redacts them. Pure; never stores, returns or prints a value.
+//! Finds secrets in text by the shape of well-known tokens, and redacts them. Pure; never stores, returns or prints a value. The rules are
+//! fixed when memdir is built; settings can only allow what they find.
 //!
 //! An ordinary memory is scanned once for the literals of all rules. Only on a line with such a literal are the regular
 //! expressions of its rules run; each is compiled when it is first needed.

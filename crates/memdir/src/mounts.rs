@@ -84,6 +84,7 @@ pub(crate) fn not_team(home: &Path, team: &Path) -> Option<String> {
     match team.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => Some(format!("{shown} is a symbolic link; a team memory must be a directory")),
         Ok(meta) if !meta.is_dir() => Some(format!("{shown} is not a directory, so it cannot be a team memory")),
+        _ if real_path(home) == real_path(team) => Some(format!("{shown} is the memdir home directory, so it cannot be a team memory")),
         _ if real_path(home).starts_with(real_path(team)) => {
             Some(format!("{shown} contains the memdir home directory, so it cannot be a team memory"))
         }

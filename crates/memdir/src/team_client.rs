@@ -58,7 +58,7 @@ pub(crate) fn reply_reason(is_page: bool, body: &str) -> String {
     }
     let line = body.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = text::ellipsis(&line, REASON_CHARS);
-    if is_page { format!("the response is a web page and does not come from memdir: {shown}") } else { shown.into_owned() }
+    if is_page { format!("the response is a web page, not a response of the API: {shown}") } else { shown.into_owned() }
 }
 
 /// Whether an answer is a web page, by its media type.

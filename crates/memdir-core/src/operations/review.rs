@@ -77,8 +77,8 @@ pub(crate) fn proposal(store: &dyn Store, context: &Context, id: &str) -> Result
 fn text_note(file: &ProposedFile, before: &[u8], after: &[u8]) -> Option<String> {
     let invalid = |bytes: &[u8]| bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>();
     match (file.before, file.after) {
-        (None, Some(_)) if after.is_empty() => return Some("the new memory is empty".into()),
-        (Some(_), None) if before.is_empty() => return Some("the deleted memory is empty".into()),
+        (None, Some(_)) if after.is_empty() => return Some("the memory is empty".into()),
+        (Some(_), None) if before.is_empty() => return Some("the memory is empty".into()),
         _ => {}
     }
     let counts: Vec<String> = [("the old text", invalid(before)), ("the new text", invalid(after))]

@@ -245,9 +245,9 @@ fn framed(candidate: &RecallCandidate<'_>, cut: &text::Cut<'_>, notes: usize) ->
     }
     match names.len().saturating_sub(notes) {
         0 => {}
-        1 if notes == 0 => out.push_str("[mentions 1 file, memory or symbol that does not exist]\n"),
-        more if notes == 0 => out.push_str(&format!("[mentions {more} files, memories or symbols that do not exist]\n")),
-        more => out.push_str(&format!("[and {more} more that {} not exist]\n", if more == 1 { "does" } else { "do" })),
+        1 if notes == 0 => out.push_str("[mentions 1 file, memory or symbol that was not found]\n"),
+        more if notes == 0 => out.push_str(&format!("[mentions {more} files, memories or symbols that were not found]\n")),
+        more => out.push_str(&format!("[and {more} more that {} not found]\n", if more == 1 { "was" } else { "were" })),
     }
     if let Some(note) = age_warning(candidate.age_days) {
         out.push_str(&format!("[{note}]\n"));

@@ -39,7 +39,7 @@ pub(crate) struct OutdatedStatus {
     pub(crate) successor: Option<String>,
 }
 
-/// The half-life of a dated log's score.
+/// The half-life of a dated log's score. Nothing else is ranked by its age.
 const HALF_LIFE_DAYS: f32 = 30.0;
 
 /// Scores the candidates of all mounts, best first. Of near duplicates within a file only the first stays.

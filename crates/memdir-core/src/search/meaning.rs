@@ -90,7 +90,7 @@ impl Meaning {
         }
         receive.recv_timeout(TIMEOUT).unwrap_or_else(|error| match error {
             RecvTimeoutError::Timeout => Err(format!("the embedding model did not respond within {} ms", TIMEOUT.as_millis())),
-            RecvTimeoutError::Disconnected => Err("the embedding model stopped unexpectedly".to_owned()),
+            RecvTimeoutError::Disconnected => Err("the request to the embedding model ended unexpectedly".to_owned()),
         })
     }
 }

@@ -72,9 +72,9 @@ fn three_things_that_are_gone_are_named_and_more_are_counted() {
             "[mentions a/1, which does not exist]",
             "[mentions a/2, which does not exist]",
             "[mentions x, which does not occur in any tracked file]",
-            "[and 1 more that does not exist]",
-            "[mentions 1 file, memory or symbol that does not exist]",
-            "[mentions 2 files, memories or symbols that do not exist]",
+            "[and 1 more that was not found]",
+            "[mentions 1 file, memory or symbol that was not found]",
+            "[mentions 2 files, memories or symbols that were not found]",
         ]
     );
 }

@@ -138,7 +138,7 @@ pub(super) fn memory_link(context: &ViewContext<'_>, name: &str) -> Markup {
     html! { a.name href=(context.memory_url(name)) { (name) } }
 }
 
-/// A time, as an age with the exact time as its title.
+/// A time, as an age with the exact time, in the server's time zone, as its title.
 pub(super) fn when(context: &ViewContext<'_>, at: Timestamp) -> Markup {
     let clock = &context.space.memdir.context().clock;
     let exact = at.to_zoned(clock.zone()).strftime("%Y-%m-%d %H:%M").to_string();

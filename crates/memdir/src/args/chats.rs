@@ -78,7 +78,7 @@ Examples:
   memdir chats show 1af7fc5e
   memdir chats show codex/0199c5d0 --lines 40-80")]
 pub(crate) struct ChatsShowArgs {
-    /// Conversation id, or a prefix of it
+    /// Conversation id, or a prefix of at least 4 characters
     #[arg(value_name = "ID")]
     pub(crate) session: String,
     /// Lines to print, such as 42-56, 42- or 42
@@ -122,7 +122,7 @@ Examples:
   memdir chats forget --project ~/private
   memdir chats forget --before 2025-12-31")]
 pub(crate) struct ChatsForgetArgs {
-    /// Conversation id, or a prefix of it
+    /// Conversation id, or a prefix of at least 4 characters
     #[arg(value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Forget conversations in this directory tree, or in the project with this id
@@ -140,7 +140,7 @@ Examples:
   memdir chats export 1af7fc5e > login.md
   memdir chats export --project . --json > chats.json")]
 pub(crate) struct ChatsExportArgs {
-    /// Conversation ids, or prefixes of them [default: all conversations that match the filters]
+    /// Conversation ids, or prefixes of at least 4 characters [default: all conversations that match the filters]
     #[arg(value_name = "ID")]
     pub(crate) sessions: Vec<String>,
     #[command(flatten)]

@@ -162,9 +162,9 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
         |adopted, printer| {
             let (project, memory) = (printer.strong(&adopted.project), printer.strong(&adopted.memory));
             if adopted.project == adopted.memory {
-                printer.line(format!("{project} now uses its own memory"))
+                printer.line(format!("{project} is set to use its own memory"))
             } else {
-                printer.line(format!("{project} now uses the memory of {memory}"))?;
+                printer.line(format!("{project} is set to use the memory of {memory}"))?;
                 show_candidates(adopted.candidates, "memdir inbox", printer)
             }
         },
@@ -253,7 +253,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
         // Projects that use the memory keep it: those that adopted it, and its own directory if it still exists.
         let own = id == from && record.memory.is_none() && record.root.is_dir();
         if own || record.memory.as_deref() == Some(from) {
-            notes.push(format!("{} now uses the memory of {to}", record.root.display()));
+            notes.push(format!("{} is set to use the memory of {to}", record.root.display()));
             record.memory = Some(to.to_owned());
             records.write(&id, &record).map_err(failed)?;
         } else if id == from {

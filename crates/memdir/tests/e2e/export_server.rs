@@ -171,7 +171,7 @@ fn the_page_of_a_proxy_is_cut_and_named() {
     };
     assert_snapshot!(export("text/html; charset=utf-8", page), @"
     -- stderr
-    error: the server is not available: the response is a web page and does not come from memdir: <html> <head><title>502 Bad Gateway</title></head> <body>padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding paddin… (status 502); 0 memories were copied
+    error: the server is not available: the response is a web page, not a response of the API: <html> <head><title>502 Bad Gateway</title></head> <body>padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding padding paddin… (status 502); 0 memories were copied
     hint: run the command again; it copies only the missing memories
     -- exit 3
     ");

@@ -311,7 +311,7 @@ fn a_proposal_shows_bytes_that_look_the_same_and_empty_memories() {
     let note = "invalid UTF-8 (1 byte in the old text, 1 byte in the new text) is shown as hexadecimal bytes, such as <0xE9>";
     let cases = [
         ("raw", "Y2Fm6Ao=", "--- a/raw.md\n+++ b/raw.md\n@@ -1 +1 @@\n-caf<0xE9>\n+caf<0xE8>\n", note),
-        ("nothing", "", "", "the new memory is empty"),
+        ("nothing", "", "", "the memory is empty"),
     ];
     for (name, base64, diff, note) in cases {
         let (status, proposal) = put(ada, name, base64);

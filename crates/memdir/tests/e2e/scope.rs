@@ -255,14 +255,14 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     -- stderr
     note: an orphan project's directory no longer exists; use its memory in the current project with: memdir projects adopt ID
     ");
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] now uses the memory of shop-[HASH]");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", &old]), @"moved-[HASH] is set to use the memory of shop-[HASH]");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"deploy");
     let shown = run_in(&home, "moved", &["where"]);
     assert!(
         shown.starts_with("project shop-[HASH]: ") && shown.lines().next().unwrap().contains("uses the memory of shop-[HASH]"),
         "{shown}"
     );
-    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] now uses its own memory");
+    assert_snapshot!(run_in(&home, "moved", &["projects", "adopt"]), @"moved-[HASH] is set to use its own memory");
     assert_snapshot!(run_in(&home, "moved", &["list"]), @"");
     assert_snapshot!(run_in(&home, "moved", &["projects", "adopt", "unheard-of"]), @r#"
     -- stderr
@@ -296,7 +296,7 @@ fn the_inbox_moves_with_the_memory() {
     }
     run_in(&home, "shop", &["inbox", "reject", "notes/d"]);
     assert_snapshot!(run_in(&home, "shop", &["projects", "adopt", &other]), @"
-    shop-[HASH] now uses the memory of other-[HASH]
+    shop-[HASH] is set to use the memory of other-[HASH]
     moved 2 candidates; review with: memdir inbox
     ");
     let names = |dir: &str| {
@@ -315,8 +315,8 @@ fn the_inbox_moves_with_the_memory() {
     moved 1 memory from other-[HASH] to kept
     moved 4 candidates; review with: memdir --project kept inbox
     -- stderr
-    note: [HOME]/other now uses the memory of kept
-    note: [HOME]/shop now uses the memory of kept
+    note: [HOME]/other is set to use the memory of kept
+    note: [HOME]/shop is set to use the memory of kept
     ");
     assert_eq!(names("other"), (expected, 1));
 }
@@ -350,7 +350,7 @@ fn merging_moves_every_memory_and_loses_none() {
     assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"
     moved 3 memories from other-[HASH] to kept
     -- stderr
-    note: [HOME]/other now uses the memory of kept
+    note: [HOME]/other is set to use the memory of kept
     ");
     assert_snapshot!(run_in(&home, "other", &["list"]), @"
     both
