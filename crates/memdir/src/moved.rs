@@ -53,7 +53,9 @@ pub(crate) fn moved_from(settings: &Settings, scope: &Scope) -> Option<MovedProj
     }
     let home = &settings.home.value;
     let gone = similar_projects(settings, scope).into_iter().filter_map(|id| {
-        let root = project_records::read(home, &id)?.root;
+        let record = project_records::read(home, &id)?;
+        // The memory of a project that uses another one is not that of the project.
+        let root = record.memory.is_none().then_some(record.root)?;
         let memories = project_records::count_memories(&settings.places().project(&id));
         (memories > 0 && !root.as_os_str().is_empty() && !root.exists()).then_some(MovedProject { id, root, memories })
     });

@@ -129,12 +129,13 @@ pub(crate) fn ids(home: &Path) -> Vec<String> {
     ids
 }
 
-/// The number of memories in a directory, without opening it.
+/// The number of memories in a directory, without opening it. Hidden files, such as those of git, are none.
 pub(crate) fn count_memories(dir: &Path) -> usize {
     let mut dirs = vec![dir.to_owned()];
     let mut count = 0;
     while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten().filter(|entry| !is_hidden(entry)) {
             let kind = entry.file_type();
             if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
                 dirs.push(entry.path());

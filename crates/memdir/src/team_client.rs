@@ -38,6 +38,8 @@ pub(crate) struct TeamReply {
     pub(crate) status: u16,
     /// Whether it is a web page, which no route of memdir's API answers: that of a proxy or of another server.
     pub(crate) is_page: bool,
+    /// Whether it names an identity provider that a client can sign in with.
+    pub(crate) has_sign_in: bool,
     pub(crate) body: String,
 }
 
@@ -85,7 +87,10 @@ pub(crate) enum TeamAccess {
     /// It accepts the token; the version of memdir it runs.
     Accepted(String),
     /// It needs a token, and there is none.
-    NeedsToken,
+    NeedsToken {
+        /// Whether a client can sign in to get one.
+        has_sign_in: bool,
+    },
     /// It does not accept the token, for this reason.
     Refused(String),
     /// It accepts the token, or needs none, and refuses access, for this reason.
@@ -174,8 +179,10 @@ impl TeamClient {
         };
         let status = response.status().as_u16();
         let is_page = is_page(response.headers());
+        let challenge = response.headers().get("www-authenticate").and_then(|value| value.to_str().ok());
+        let has_sign_in = challenge.is_some_and(|challenge| challenge.contains("resource_metadata"));
         let body = response.body_mut().with_config().limit(MAX_BYTES).read_to_string().map_err(failed)?;
-        Ok(TeamReply { status, is_page, body })
+        Ok(TeamReply { status, is_page, has_sign_in, body })
     }
 
     /// Asks whether the server accepts the token, by the first message of a session.
@@ -187,7 +194,7 @@ impl TeamClient {
         match self.send("POST", "/mcp", &headers, Some(&hello)) {
             Err(Unsent::Certificates(why)) => TeamAccess::Untrusted(why),
             Err(Unsent::Network(why)) => TeamAccess::Unreachable(why),
-            Ok(reply) if reply.status == 401 && self.token.is_none() => TeamAccess::NeedsToken,
+            Ok(reply) if reply.status == 401 && self.token.is_none() => TeamAccess::NeedsToken { has_sign_in: reply.has_sign_in },
             Ok(reply) if reply.status == 401 => TeamAccess::Refused(reply.reason()),
             Ok(reply) if reply.status == 403 => TeamAccess::Forbidden(reply.reason()),
             Ok(reply) if matches!(reply.status, 429 | 500..=599) => {

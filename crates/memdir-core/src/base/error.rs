@@ -596,7 +596,9 @@ impl Error {
             Error::ReadOnly { cause: ReadOnlyCause::Mount, .. } => {
                 "use a name in a writable mount; list the mounts with: memdir where".into()
             }
-            Error::ReadOnly { cause: ReadOnlyCause::Pattern, .. } => "use another name, or change the `read_only` setting".into(),
+            Error::ReadOnly { cause: ReadOnlyCause::Pattern, .. } => {
+                "use another name, or change `read_only` in the settings of the mount: see `memdir where`".into()
+            }
             Error::ReadOnly { cause: ReadOnlyCause::Name, .. } => "use another name".into(),
             Error::Secret { .. } => "leave the secret out and note where it is stored instead".into(),
             Error::Busy { .. } => "try again; if the directory stays locked, look for a suspended process".into(),

@@ -70,7 +70,7 @@ pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, 
         }
         let tree = tree(view, from)?;
         if to.is_under(from.as_str()) {
-            return Err(Error::bad_path(to.as_str(), format!("it is inside {from}, which cannot be moved into itself")));
+            return Err(Error::bad_path(to.as_str(), "a folder cannot be moved into itself"));
         }
         let mut edits = Vec::with_capacity(tree.files.len() * 2);
         for file in tree.files {

@@ -24,7 +24,7 @@ pub(crate) struct WriteArgs {
     /// Read the text from a file (`-` for standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) file: Option<PathBuf>,
-    /// Replace an existing memory; keep its frontmatter unless the new text has its own
+    /// Replace an existing memory; keep its frontmatter unless the new text has its own (fields such as cues and when are kept even then)
     #[arg(long, conflicts_with = "append")]
     pub(crate) replace: bool,
     /// Append the text; create the memory if it does not exist

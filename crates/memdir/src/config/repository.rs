@@ -119,7 +119,7 @@ fn mount(value: &DeValue<'_>) -> Result<(String, PathBuf), String> {
         _ => None,
     };
     let (Some(name), Some(path)) = (text("name"), text("path")) else {
-        return Err("ignored an entry of `mounts`: `name` and `path` are required".into());
+        return Err("ignored an entry of `mounts`: `name` and `path` are required, both as strings".into());
     };
     // Expansion would give a repository access to paths outside of it.
     if path.starts_with('~') || path.contains("${") {
@@ -150,7 +150,7 @@ mod tests {
             [
                 "ignored `ignored`: expected a list",
                 "ignored mount \"../up\": invalid name: it contains the component \"..\"; use a name without it",
-                "ignored an entry of `mounts`: `name` and `path` are required",
+                "ignored an entry of `mounts`: `name` and `path` are required, both as strings",
                 "ignored \"(\" in `read_only`: invalid regular expression",
                 "ignored \"(?x) a # \" in `read_only`: invalid regular expression",
                 "ignored an entry of `read_only`: expected a string",

@@ -5,6 +5,7 @@ use super::{DoctorFinding, in_project};
 use crate::{
     hosts::{
         ConfigEdit, Host, HostConfigFile, config_edit,
+        remote::token_option,
         remote_entry::{remote_header, remote_url, token_env_name},
     },
     team_client::{self, TRUST_CERTIFICATES, TeamAccess, TeamClient},
@@ -63,7 +64,7 @@ pub(crate) fn check_team_server(
             DoctorFinding::ok(what, format!("{base} runs memdir {version} and accepts the token"))
         }
         (TeamAccess::Accepted(version), _) => DoctorFinding::ok(what, format!("{base} runs memdir {version} and does not require a token")),
-        (TeamAccess::NeedsToken, Some(name)) => {
+        (TeamAccess::NeedsToken { .. }, Some(name)) => {
             let fix = format!("set {name} to your token in the environment of {}", host.title);
             DoctorFinding::note(
                 what,
@@ -71,7 +72,11 @@ pub(crate) fn check_team_server(
                 fix,
             )
         }
-        (TeamAccess::NeedsToken, None) => {
+        (TeamAccess::NeedsToken { has_sign_in: false }, None) => {
+            let fix = format!("get a token, then run: {} {}", install(&base, &entry), token_option(host, project_dir.is_some()));
+            DoctorFinding::bad(what, format!("{base} requires a token, and the host has none"), fix)
+        }
+        (TeamAccess::NeedsToken { has_sign_in: true }, None) => {
             let sign_in = host.remote.as_ref().map_or("sign in to the server", |remote| remote.sign_in);
             DoctorFinding::note(what, format!("{base} can be reached; whether {} is signed in was not checked", host.title), sign_in)
         }
@@ -101,9 +106,7 @@ fn install_command(host: &Host, project_dir: Option<&Path>, url: &str, entry: &V
     let token = match (token_env_name(entry), remote_header(entry, "Authorization"), project_dir) {
         (Some(name), ..) => format!(" --token-env {name}"),
         (None, None, _) => String::new(),
-        // A token is never written into the settings of a project.
-        (None, Some(_), Some(_)) => " --token-env NAME".to_owned(),
-        (None, Some(_), None) => " --token-file FILE".to_owned(),
+        (None, Some(_), _) => format!(" {}", token_option(host, project_dir.is_some())),
     };
     let command = format!("memdir install {} --server {}{}{token}", host.name, quote_posix(url), project.unwrap_or_default());
     let scope = if project_dir.is_some() { " --scope project" } else { "" };

@@ -178,7 +178,7 @@ impl<'a> HookCall<'a> {
             entry.push_str(&format!(" {id}"));
         }
         if let Some(kept) = kept {
-            entry.push_str(&format!(" {:?}; full text: memdir chats show {}", kept.title, kept.name()));
+            entry.push_str(&format!(" {:?}; archived: memdir chats show {}", kept.title, kept.name()));
         }
         self.check(self.memdir.log("", &entry).map_err(Failure::from));
     }

@@ -1,6 +1,6 @@
 //! Where a team server is in a host's settings: beside memdir's own server, under another name.
 
-use super::{ConfigEdit, Host, HostConfigFile, InstallScope, Machine, RemoteServer};
+use super::{ConfigEdit, Host, HostConfigFile, InstallScope, Machine, RemoteServer, TokenEnv};
 
 /// The name of the team server in a host's settings.
 pub(crate) const TEAM_SERVER: &str = "memdir-team";
@@ -29,4 +29,14 @@ pub(crate) fn remote_file(host: &Host, machine: &Machine, scope: InstallScope, s
     path.pop();
     path.push(TEAM_SERVER.to_owned());
     Ok(HostConfigFile { edits: vec![ConfigEdit::Entry { path, value }], ..file })
+}
+
+/// Whether the host can read a token from an environment variable.
+pub(crate) fn has_token_env(host: &Host) -> bool {
+    host.remote.as_ref().is_some_and(|remote| remote.token_env != TokenEnv::No)
+}
+
+/// The option that gives a host a token. A token is never written into the settings of a project.
+pub(crate) fn token_option(host: &Host, is_project: bool) -> &'static str {
+    if is_project && has_token_env(host) { "--token-env NAME" } else { "--token-file FILE" }
 }

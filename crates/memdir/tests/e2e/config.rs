@@ -616,7 +616,7 @@ fn a_directory_inside_a_mount_is_guarded_by_the_mounts_lock() {
     assert_snapshot!(home.run_bare(&["write", "fixed", "y", "--replace", "--dir", "../notes"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use another name, or change the `read_only` setting
+    hint: use another name, or change `read_only` in the settings of the mount: see `memdir where`
     -- exit 3
     "#);
 }

@@ -143,7 +143,7 @@ fn a_directory_inside_a_mount_has_the_rules_of_the_mount() {
     assert_snapshot!(run(&["write", "fixed", "x", "--replace"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use another name, or change the `read_only` setting
+    hint: use another name, or change `read_only` in the settings of the mount: see `memdir where`
     -- exit 3
     "#);
     assert_snapshot!(run(&["write", "secret", "x", "--replace"]), @r#"
@@ -179,7 +179,7 @@ fn a_directory_inside_a_team_memory_has_the_rules_of_the_repository() {
     assert_snapshot!(run_in(&home, "shop", &["--dir", dir.to_str().unwrap(), "write", "fixed", "x", "--replace"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use another name, or change the `read_only` setting
+    hint: use another name, or change `read_only` in the settings of the mount: see `memdir where`
     -- exit 3
     "#);
 }

@@ -138,7 +138,7 @@ fn a_compaction_is_logged_once() {
         assert_eq!(output_of(&home, &["claude-code", "before-compaction"], &input), "");
     }
     let log = logged();
-    let entry = "claude-code compacted the conversation 5e55 \"Why is the login slow?\"; full text: memdir chats show claude-code/5e55\n";
+    let entry = "claude-code compacted the conversation 5e55 \"Why is the login slow?\"; archived: memdir chats show claude-code/5e55\n";
     assert!(log.ends_with(entry) && log.matches("compacted").count() == 1, "{log}");
     let other = json!({ "session_id": "0ff", "cwd": project(&home) });
     assert_eq!(output_of(&home, &["codex", "before-compaction"], &other), "");

@@ -138,7 +138,7 @@ fn an_invalid_setting_of_a_repository_keeps_its_restrictions() {
     assert_snapshot!(run_in(&home, "shop", &["write", "team/fixed", "y", "--replace"]), @r#"
     -- stderr
     error: cannot write "team/fixed": a read-only pattern matches its name
-    hint: use another name, or change the `read_only` setting
+    hint: use another name, or change `read_only` in the settings of the mount: see `memdir where`
     -- exit 3
     "#);
 }

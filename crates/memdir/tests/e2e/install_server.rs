@@ -3,6 +3,7 @@
 use crate::{
     home::{Home, feed, files_below},
     mcp_callers::token,
+    provider::{IdentityProvider, RESOURCE},
     web::Web,
 };
 use std::{
@@ -76,14 +77,35 @@ fn every_host_is_connected_checked_and_disconnected_without_a_trace() {
         succeed(&home, &["uninstall", host]);
         assert_eq!(files(&home), before, "{host}");
         succeed(&home, &["install", host, "--server", &url]);
-        let [(level, seen)] = &doctor(&home)[..] else { panic!("{host}") };
-        assert!(
-            level == "note" && seen.starts_with(&format!("{url} can be reached; ")) && seen.contains("is signed in was not checked"),
-            "{host}: {seen}"
-        );
+        let missing = ("bad".to_owned(), format!("{url} requires a token, and the host has none"));
+        assert_eq!(doctor(&home), [missing], "{host}");
         succeed(&home, &["uninstall", "--all"]);
         assert_eq!(files(&home), before, "{host}");
     }
+}
+
+#[test]
+fn a_host_signs_in_where_the_server_has_an_identity_provider() {
+    let next_step = |home: &Home, url: &str| {
+        let output = home.run_bare(&["install", "claude-code", "--server", url]);
+        output.lines().last().unwrap().trim().to_owned()
+    };
+    let (_server, web, home) = connected();
+    let url_without = url(&web);
+    assert_eq!(
+        next_step(&home, &url_without),
+        "The server requires a token and has no sign-in: get a token, then install again with --token-file FILE."
+    );
+    let (served, provider, home) = (Home::new(), IdentityProvider::start(), Home::new());
+    provider.configure(&served, RESOURCE, "");
+    let web = Web::start_bare(&served, &[]);
+    let url = url(&web);
+    assert_eq!(next_step(&home, &url), "Start a new session and sign in with `/mcp`.");
+    let unchecked = format!("{url} can be reached; whether Claude Code is signed in was not checked");
+    assert_eq!(doctor(&home), [("note".to_owned(), unchecked)]);
+    let (open, home) = (Home::new(), Home::new());
+    let web = Web::start_bare(&open, &[]);
+    assert_eq!(next_step(&home, &self::url(&web)), "Start a new session; `/mcp` lists memdir-team.");
 }
 
 #[test]
@@ -95,12 +117,12 @@ fn a_project_gets_no_token_and_a_preview_shows_none() {
     insta::assert_snapshot!(install(&["--scope", "project", "--token-file", file.to_str().unwrap()]), @"
     -- stderr
     error: --token-file cannot be used with --scope project, because project settings may be committed
-    hint: use --token-env NAME, or omit --token-file and sign in from the host
+    hint: use --token-env NAME, omit --token-file and sign in from the host, or omit --scope project
     -- exit 2
     ");
     // Zed reads no token from a variable.
     let zed = ["install", "zed", "--server", &url, "--scope", "project", "--token-file", file.to_str().unwrap()];
-    assert!(home.run_bare(&zed).contains("hint: omit --token-file and sign in from the host\n"));
+    assert!(home.run_bare(&zed).contains("hint: omit --token-file and sign in from the host, or omit --scope project\n"));
     let shown = install(&["--token-file", file.to_str().unwrap(), "--dry-run"]);
     assert!(shown.contains("Bearer TOKEN") && !shown.contains("mdt_"), "{shown}");
     assert_eq!(files(&home), before);

@@ -181,13 +181,13 @@ fn a_read_only_memory_cannot_be_renamed_away() {
     assert_snapshot!(home.run(&["rename", "fixed", "moved"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use another name, or change the `read_only` setting
+    hint: use another name, or change `read_only` in the settings of the mount: see `memdir where`
     -- exit 3
     "#);
     assert_snapshot!(home.run(&["rename", "a", "fixed"]), @r#"
     -- stderr
     error: cannot write "fixed": a read-only pattern matches its name
-    hint: use another name, or change the `read_only` setting
+    hint: use another name, or change `read_only` in the settings of the mount: see `memdir where`
     -- exit 3
     "#);
     assert!(home.run(&["delete", "fixed"]).ends_with("-- exit 3\n"));

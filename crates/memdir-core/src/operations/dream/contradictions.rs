@@ -68,7 +68,7 @@ fn operation(old: &MaterialFile, new: &MaterialFile, (at, by, is_guess): Sentenc
     let note = if is_dated {
         format!(" (Superseded on {} by [[{}]]: {statement}.)", new.day(), new.name())
     } else {
-        format!(" (Contradicted on the same date by [[{}]]: {statement}.)", new.name())
+        format!(" (Contradicted at about the same time by [[{}]]: {statement}.)", new.name())
     };
     let body = old.memory.body();
     let mut lines: Vec<String> = body.split_inclusive('\n').map(str::to_owned).collect();
@@ -76,7 +76,7 @@ fn operation(old: &MaterialFile, new: &MaterialFile, (at, by, is_guess): Sentenc
     let end = line.trim_end().len();
     line.insert_str(end, &note);
     let text = old.memory.with_body(&lines.concat());
-    let (relation, confidence) = if is_dated { ("is newer", 75) } else { ("has the same date", 45) };
+    let (relation, confidence) = if is_dated { ("is newer", 75) } else { ("is about as old", 45) };
     let confidence = if is_guess { confidence - 15 } else { confidence };
     Some(DreamOperation {
         action: DreamAction::Update,

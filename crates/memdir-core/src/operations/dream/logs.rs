@@ -209,8 +209,8 @@ fn operation(material: &Material, path: &str, file: Option<usize>, facts: &[&Log
         action,
         reason: DreamReason::Log,
         why: match count {
-            1 => format!("1 lasting entry in the daily logs is not in any memory; it is copied to {name}"),
-            _ => format!("{count} lasting entries in the daily logs are not in any memory; they are copied to {name}"),
+            1 => format!("1 lasting entry in the daily logs is in none of the compared memories; it is copied to {name}"),
+            _ => format!("{count} lasting entries in the daily logs are in none of the compared memories; they are copied to {name}"),
         },
         confidence: 65,
         sources,

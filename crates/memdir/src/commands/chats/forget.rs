@@ -118,12 +118,21 @@ fn verify(settings: &Settings, archive: &ChatArchive, before: &Turns, outcome: &
             let search = Search { max_results: 20, min_score: 0.0, ..Search::new(words) };
             let answer = memdir.searcher()?.search(memdir.store(), &search)?;
             let name = path.strip_prefix(archive.dir()).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
-            // The hit may be in a part of the conversation.
-            let is_forgotten = |hit: &memdir_core::Hit| hit.path.as_str().contains(&name) && section.text.contains(hit.text.trim());
+            // The hit may be in a part of the conversation, and a turn that is kept may repeat what was forgotten.
+            let is_forgotten = |hit: &memdir_core::Hit| {
+                let text = without_heading(&hit.text);
+                let is_in = |section: &ChatSection| section.text.contains(text);
+                hit.path.as_str().contains(&name) && !text.is_empty() && is_in(section) && !left.iter().any(is_in)
+            };
             found += usize::from(answer.hits.iter().any(is_forgotten));
         }
     }
     Ok((searched, found))
+}
+
+/// The text of a turn, or of a part of it, without the line that names the speaker and the time.
+fn without_heading(text: &str) -> &str {
+    text.strip_prefix("## ").map_or(text, |rest| rest.split_once('\n').map_or("", |(_, text)| text)).trim()
 }
 
 /// Whether a title is the beginning of a forgotten section.
@@ -148,7 +157,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.line(match found {
             0 => format!("verified: the deleted text was not found ({all} {searches})"),
             _ => format!(
-                "not verified: {found} of {all} {searches} still found deleted text; remove it everywhere with: memdir forget WORDS"
+                "not verified: {found} of {all} {searches} still found deleted text; to remove it everywhere, pass words of it to: memdir forget"
             ),
         })?;
     }

@@ -8,8 +8,8 @@ use crate::{
     config::Settings,
     exit::{Exit, Failure},
     hosts::{
-        Host, HostConfigFile, InstallScope, Machine, RemoteServer, RemoteToken, TokenEnv,
-        remote::{NoRemote, TEAM_SERVER, remote_file},
+        Host, HostConfigFile, InstallScope, Machine, RemoteServer, RemoteToken,
+        remote::{NoRemote, TEAM_SERVER, has_token_env, remote_file, token_option},
     },
     install::{self, FileOutcome, InstallRequest, Receipts},
     output::{CommandOutput, OutputOptions},
@@ -34,7 +34,7 @@ pub(super) fn run(args: &InstallArgs, url: &str, settings: &Settings, options: O
     if args.dry_run {
         return preview(settings, &machine, files);
     }
-    let mut notes = check(&base, &server, project)?;
+    let (mut notes, access) = check(&base, &server, project)?;
     let mut outcomes = Vec::new();
     for (host, file) in files {
         let request = InstallRequest {
@@ -48,7 +48,7 @@ pub(super) fn run(args: &InstallArgs, url: &str, settings: &Settings, options: O
         };
         let result = install::apply(&request, std::slice::from_ref(&file)).map_err(Failure::from);
         notes.extend(result.iter().flatten().filter_map(|outcome| readable_note(&server, outcome)));
-        let next_step = result.is_ok().then(|| next_step(host, &server));
+        let next_step = result.is_ok().then(|| next_step(host, args.scope, &server, &access));
         outcomes.push(HostOutcome { next_step, ..HostOutcome::new(host, args.scope, result) });
     }
     let failures = outcomes.iter().filter(|outcome| outcome.error.is_some()).count();
@@ -71,17 +71,12 @@ fn token(args: &InstallArgs, options: OutputOptions) -> Result<RemoteToken, Fail
         return Err(Failure::Usage {
             message: "--token-file cannot be used with --scope project, because project settings may be committed".into(),
             hint: match args.hosts.iter().all(|host| has_token_env(host)) {
-                true => "use --token-env NAME, or omit --token-file and sign in from the host".into(),
-                false => "omit --token-file and sign in from the host".into(),
+                true => "use --token-env NAME, omit --token-file and sign in from the host, or omit --scope project".into(),
+                false => "omit --token-file and sign in from the host, or omit --scope project".into(),
             },
         });
     }
     team_token::from_file(file, options).map(RemoteToken::Text)
-}
-
-/// Whether the host can read a token from an environment variable.
-fn has_token_env(host: &Host) -> bool {
-    host.remote.as_ref().is_some_and(|remote| remote.token_env != TokenEnv::No)
 }
 
 fn entry_file(
@@ -129,35 +124,43 @@ fn preview(settings: &Settings, machine: &Machine, files: Vec<(&'static Host, Ho
     Ok(CommandOutput::new(previews, show_previews))
 }
 
-/// Asks the server. A token or a project that it refuses is an error; a server that cannot be reached now is a note.
-fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<Vec<String>, Failure> {
+/// Asks the server, and returns notes with its answer. A token or a project that it refuses is an error; a server that cannot be reached
+/// now is a note.
+fn check(base: &str, server: &RemoteServer, project: Option<String>) -> Result<(Vec<String>, TeamAccess), Failure> {
     let token = match &server.token {
         RemoteToken::Text(token) => Some(token.clone()),
         RemoteToken::SignIn | RemoteToken::Env(_) => None,
     };
-    let first = if project.is_some() { "check --project, or ask" } else { "ask" };
+    let first = project.as_ref().map_or_else(|| "ask".to_owned(), |project| format!("check the project name {project:?}, or ask"));
     let refused = |why: &str, hint: &str| {
         let (message, hint) = (format!("the server refuses access: {why}"), format!("{hint}; no file was changed"));
         Err(Failure::Negative { code: "refused", message, hint })
     };
-    Ok(match TeamClient::new(base, token, project).access() {
-        TeamAccess::Refused(why) => return refused(&why, "ask the server's operator for another token"),
-        TeamAccess::Forbidden(why) => return refused(&why, &format!("{first} the server's operator for access")),
+    let access = TeamClient::new(base, token, project).access();
+    let notes = match &access {
+        TeamAccess::Refused(why) => return refused(why, "ask the server's operator for another token"),
+        TeamAccess::Forbidden(why) => return refused(why, &format!("{first} the server's operator for access")),
         TeamAccess::Unreachable(why) => vec![format!("cannot reach the server: {why}; check again later with: memdir doctor")],
         TeamAccess::Untrusted(why) => vec![format!("cannot reach the server: {why}; {TRUST_CERTIFICATES}, then check with: memdir doctor")],
         TeamAccess::Unavailable(why) => vec![format!("{why}; check again later with: memdir doctor")],
         TeamAccess::Unexpected(why) => vec![format!("{why}; check the URL, then check again with: memdir doctor")],
-        TeamAccess::Accepted(_) | TeamAccess::NeedsToken => Vec::new(),
-    })
+        TeamAccess::Accepted(_) | TeamAccess::NeedsToken { .. } => Vec::new(),
+    };
+    Ok((notes, access))
 }
 
-fn next_step(host: &Host, server: &RemoteServer) -> String {
+fn next_step(host: &Host, scope: InstallScope, server: &RemoteServer, access: &TeamAccess) -> String {
     // Hooks belong to the server on this machine.
     let listed = host.next_step(false).replace("memdir", TEAM_SERVER);
-    match &server.token {
-        RemoteToken::SignIn => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
-        RemoteToken::Env(name) => format!("Set {name} to your token in {}'s environment. {listed}", host.title),
-        RemoteToken::Text(_) => listed,
+    match (&server.token, access) {
+        (RemoteToken::SignIn, TeamAccess::Accepted(_)) => listed,
+        (RemoteToken::SignIn, TeamAccess::NeedsToken { has_sign_in: false }) => {
+            let option = token_option(host, scope == InstallScope::Project);
+            format!("The server requires a token and has no sign-in: get a token, then install again with {option}.")
+        }
+        (RemoteToken::SignIn, _) => host.remote.as_ref().map_or("", |remote| remote.sign_in).to_owned(),
+        (RemoteToken::Env(name), _) => format!("Set {name} to your token in {}'s environment. {listed}", host.title),
+        (RemoteToken::Text(_), _) => listed,
     }
 }
 
