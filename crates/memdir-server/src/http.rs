@@ -32,6 +32,7 @@ pub(crate) use listen::serve_connections;
 pub use options::{BearerToken, HttpOptions};
 pub use request_log::RequestLog;
 pub(crate) use response::{retry_later, text};
+pub(crate) use rest::error_status;
 pub use rest::{ProblemKind, problem_kinds, rest_description};
 pub(crate) use router::HttpState;
 pub(crate) use usage::InUse;

@@ -123,3 +123,12 @@ fn unauthenticated_requests_do_not_extend_the_idle_timeout() {
     page.clock.set_minutes(119);
     page.ended.recv_timeout(PATIENCE).unwrap();
 }
+
+#[test]
+fn an_error_has_the_status_that_it_has_in_the_rest_api() {
+    let page = TestPage::start(0);
+    let cookie = page.sign_in();
+    for (path, status) in [("/m/no/such", 404), ("/change/zzzzzzzz", 404), ("/search?q=a&since=soon", 422)] {
+        assert_eq!(page.status(&format!("{}{path}", page.base()), &cookie), status, "{path}");
+    }
+}
