@@ -81,8 +81,9 @@ impl FileStore {
             .collect::<Result<_>>()?;
         mounts.shared_sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
         let (mounts, journals): (Vec<FileMount>, Vec<Journal>) = mounts.into_iter().unzip();
+        let infos: Arc<[MountInfo]> = mounts.iter().map(|mount| mount.info.clone()).collect();
+        mounts::check_prefixes(&infos)?;
         mounted::check_apart(&mounts)?;
-        let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
         let journals = journals.into_iter().map(Mutex::new).collect();
         Ok(FileStore { mounts: mounts.into(), infos, journals, stop: Stop::default() })
     }
@@ -94,16 +95,7 @@ impl FileStore {
 
     /// Returns the mount that owns a path, and the path there.
     fn spot(&self, path: &MemoryPath) -> Result<Spot> {
-        match mounts::locate_index(&self.infos, path.as_str()) {
-            Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
-            None => {
-                let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-                Err(Error::explained_path(
-                    path.as_str(),
-                    format!("it is not in any memory directory; start the name with one of: {}", known.join(", ")),
-                ))
-            }
-        }
+        mounts::owner(&self.infos, path).map(|(mount, rel)| Spot { mount, rel: rel.to_owned() })
     }
 
     fn named(&self, mount: usize, rel: &str) -> Result<MemoryPath> {

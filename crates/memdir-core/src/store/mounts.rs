@@ -3,10 +3,10 @@
 
 use crate::{
     base::{
-        error::Result,
+        error::{Error, Result},
         path::{MemoryPath, strip_md},
     },
-    store::{EntrypointMode, MountInfo, Source, Stored, View},
+    store::{EntrypointMode, FileEdit, MountInfo, Source, Stored, View},
 };
 use std::path::PathBuf;
 
@@ -167,6 +167,41 @@ pub fn locate_index<'p, M: Prefixed>(mounts: &[M], path: &'p str) -> Option<(usi
     let below = |prefix: &str| if prefix.is_empty() { Some(path) } else { path.strip_prefix(prefix)?.strip_prefix('/') };
     let owners = mounts.iter().enumerate().filter_map(|(at, mount)| Some((at, below(mount.prefix()).filter(|rel| !rel.is_empty())?)));
     owners.min_by_key(|(_, rel)| rel.len())
+}
+
+/// Returns the position of the mount that owns a path, and the path there. Fails if no mount does.
+pub fn owner<'p>(mounts: &[MountInfo], path: &'p MemoryPath) -> Result<(usize, &'p str)> {
+    locate_index(mounts, path.as_str()).ok_or_else(|| {
+        let known: Vec<String> = mounts.iter().map(|mount| format!("{}/", mount.prefix)).collect();
+        let why = format!("it is not in any memory directory; start the name with one of: {}", known.join(", "));
+        Error::explained_path(path.as_str(), why)
+    })
+}
+
+/// Returns the position of the mount with this prefix.
+pub fn with_prefix(mounts: &[MountInfo], prefix: &str) -> Result<usize> {
+    let unknown = || Error::bad_input("mount", format!("no mount has the prefix {prefix:?}"));
+    mounts.iter().position(|mount| mount.prefix == prefix).ok_or_else(unknown)
+}
+
+/// Fails if two mounts, in the order of their prefixes, have the same one.
+pub fn check_prefixes(mounts: &[MountInfo]) -> Result<()> {
+    match mounts.windows(2).find(|pair| pair[0].prefix == pair[1].prefix) {
+        Some(pair) => {
+            let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].prefix);
+            Err(Error::bad_input("mounts", why))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Fails if an edit would make a file larger than its mount allows.
+pub fn check_size(mount: &MountInfo, edit: &FileEdit) -> Result<()> {
+    let (size, limit) = (edit.bytes.as_ref().map_or(0, Vec::len), mount.file_bytes);
+    if size > limit {
+        return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 });
+    }
+    Ok(())
 }
 
 /// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.

@@ -3,7 +3,7 @@
 
 use crate::{
     base::{
-        error::{Error, ReadOnlyCause, Result},
+        error::{Error, Result},
         path::MemoryPath,
     },
     store::{
@@ -167,11 +167,7 @@ impl Places {
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
             let mut own = self.mount("", self.project(&id));
-            own.closed.push(ClosedFolder::new(
-                "agent",
-                "an agent's memory is accessible only with that agent's token",
-                ReadOnlyCause::Name,
-            ));
+            own.closed.push(ClosedFolder::of_agents_with_token());
             mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }
