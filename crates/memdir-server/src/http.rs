@@ -26,7 +26,7 @@ pub(crate) use access::AccessControl;
 pub(crate) use body::{BodyBudget, read_body};
 pub use caller::{Authentication, CallerDirectory, CallerId, HttpCaller, REVOKED, VerifiedAuthentication};
 pub(crate) use connections::Connection;
-pub(crate) use event_body::{KEEP_ALIVE_SECS, event_stream};
+pub(crate) use event_body::{CONNECTED, KEEP_ALIVE_SECS, QUIET, event_stream};
 pub(crate) use layers::limit_request;
 pub(crate) use listen::serve_connections;
 pub use options::{BearerToken, HttpOptions};
