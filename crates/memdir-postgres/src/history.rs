@@ -160,7 +160,7 @@ async fn recorded_spot(client: &Object, space: &CallerSpace, path: &MemoryPath) 
     if let Some(stored) = get_many(client, space, std::slice::from_ref(path)).await?.into_iter().flatten().next() {
         return Ok(Some(space.spot(&stored.path)?));
     }
-    let names = space.spellings(&spot)?;
+    let names = space.spellings(&spot);
     let statement = client.prepare_cached(sql::RECORDED).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespace(&spot), &names]).await?;
     let recorded = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<String>, DatabaseFailure>>()?;
@@ -175,7 +175,7 @@ pub(crate) async fn text_at(
     wanted: Version,
 ) -> Result<Option<Vec<u8>>, DatabaseFailure> {
     let spot = space.spot(path)?;
-    let names = space.spellings(&spot)?;
+    let names = space.spellings(&spot);
     let statement = client.prepare_cached(sql::TEXT_AT).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespace(&spot), &names, &wanted.to_bytes().as_slice()]).await?;
     let mut found: BTreeMap<String, Option<Vec<u8>>> = BTreeMap::new();

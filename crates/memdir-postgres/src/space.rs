@@ -130,14 +130,10 @@ impl CallerSpace {
     }
 
     /// Returns the visible names of files that a name may mean: the exact one first, then the one with `.md`.
-    pub(crate) fn spellings(&self, spot: &NamespaceFile) -> Result<Vec<String>> {
-        let exact = MemoryPath::parse(&spot.rel)?;
-        let mut all = vec![exact.with_md().as_str().to_owned()];
-        if !exact.is_md() {
-            all.insert(0, spot.rel.clone());
-        }
+    pub(crate) fn spellings(&self, spot: &NamespaceFile) -> Vec<String> {
+        let mut all = mounts::spellings(&spot.rel);
         all.retain(|rel| !self.mounts[spot.mount].rules.hides(rel));
-        Ok(all)
+        all
     }
 
     /// Returns the name of a file in the space.

@@ -109,7 +109,7 @@ impl FileStore {
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
         };
-        let spellings: Vec<String> = spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
+        let spellings: Vec<String> = mounts::spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
         // The exact bytes of both spellings first: other Unicode forms are looked for only if neither exists.
         for rel in &spellings {
             if let Some(file) = open.file(rel.as_bytes())? {
@@ -382,15 +382,6 @@ impl Store for FileStore {
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
         Arc::new(FileStore { mounts: self.mounts.clone(), infos: self.infos.clone(), journals: self.journals.clone(), stop: stop.clone() })
     }
-}
-
-/// Returns the exact name, then the name with `.md`.
-fn spellings(rel: &str) -> Vec<String> {
-    let mut all = vec![rel.to_owned()];
-    if crate::base::path::strip_md(rel).len() == rel.len() {
-        all.push(format!("{rel}.md"));
-    }
-    all
 }
 
 /// Returns the bytes on disk of a name that may be stored in another Unicode normalization form. Parts that do not exist are as in

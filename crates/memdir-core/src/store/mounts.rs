@@ -204,6 +204,20 @@ pub fn check_size(mount: &MountInfo, edit: &FileEdit) -> Result<()> {
     Ok(())
 }
 
+/// Returns the names of files that a name may mean: the exact one, then the one with `.md`.
+pub fn spellings(rel: &str) -> Vec<String> {
+    let mut all = vec![rel.to_owned()];
+    if strip_md(rel).len() == rel.len() {
+        all.push(format!("{rel}.md"));
+    }
+    all
+}
+
+/// Returns the name of an agent in the prefix and the directory of its memory: the `:` in it, as in the names of plugins, becomes `-`.
+pub fn agent_folder(agent: &str) -> String {
+    agent.replace(':', "-")
+}
+
 /// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.
 pub fn below_prefix<'a>(under: &'a str, prefix: &str) -> Option<&'a str> {
     if under.is_empty()
@@ -239,7 +253,7 @@ pub fn resolve_alias_among(path: &MemoryPath, has_mount: impl Fn(&str) -> bool) 
     if let Some((name, rest)) = path.as_str().strip_prefix("agent/").map(|own| own.split_once('/').unwrap_or((own, "")))
         && name.contains(':')
     {
-        let own = MemoryPath::parse(&format!("agent/{}", name.replace(':', "-"))).ok().filter(|own| has_mount(own.as_str()))?;
+        let own = MemoryPath::parse(&format!("agent/{}", agent_folder(name))).ok().filter(|own| has_mount(own.as_str()))?;
         return if rest.is_empty() { Some(own) } else { MemoryPath::parse(&format!("{own}/{rest}")).ok() };
     }
     if !path.is_under("global") || has_mount("global") || !has_mount("user") {

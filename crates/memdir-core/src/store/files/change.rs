@@ -7,7 +7,7 @@ use super::{
     contain::{OpenRoot, Root},
     journal::{self, ChangePart, FileDraft, JournalRecord, PlacedRecord, RecordState},
     lock::Lock,
-    on_disk, read_file, spellings,
+    on_disk, read_file,
     temps::{ChangeTempName, keep_save},
 };
 use crate::base::sort::SharedSort as _;
@@ -51,7 +51,7 @@ impl View for LockedMounts<'_> {
         match &stored {
             Some(stored) => drop(reads.entry(stored.path.clone()).or_insert(Some(stored.version))),
             None => {
-                for name in spellings(path.as_str()).iter().filter_map(|name| MemoryPath::parse(name).ok()) {
+                for name in mounts::spellings(path.as_str()).iter().filter_map(|name| MemoryPath::parse(name).ok()) {
                     reads.entry(name).or_insert(None);
                 }
             }
