@@ -52,8 +52,8 @@ pub(super) struct PageState {
     pub(super) shutdown: CancellationToken,
 }
 
-/// Answers a request before anything is known about its person: with an asset, or by refusing a method, or a form of another site. `place` is
-/// the path below the base.
+/// Answers a request before anything is known about its person: with an asset, or by refusing a method, or a form of another site.
+/// `place` is the path below the base.
 pub(super) fn answer_early(request: &Request, place: &str) -> Option<Response> {
     let method = request.method();
     if method != Method::GET && method != Method::POST && method != Method::HEAD {
