@@ -60,7 +60,7 @@ await story(async (browser) => {
   await check(page, "checked hosts");
 
   // Pages that refuse something are pages too.
-  for (const [path, status] of Object.entries({ "/m/no/such": 404, "/change/zzzzzzzz": 404, "/nowhere": 404, "/chat/claude-code/none": 404, "/search?q=a&since=soon": 400 })) {
+  for (const [path, status] of Object.entries({ "/m/no/such": 404, "/change/zzzzzzzz": 404, "/nowhere": 404, "/chat/claude-code/none": 404, "/search?q=a&since=soon": 422 })) {
     assert.equal((await page.goto(base + path)).status(), status, path);
     await check(page, path);
     await fits(page, path);

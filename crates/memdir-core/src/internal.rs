@@ -54,7 +54,7 @@ pub mod secrets {
 
 pub mod store {
     //! Mounts, spaces and cancellation.
-    pub use crate::store::{Entry, JournalSize, Plan, Walk, change_with, confirmation, files, mounts, space, stop};
+    pub use crate::store::{Entry, JournalSize, Plan, Walk, change_with, confirmation, files, if_readable, mounts, space, stop};
 }
 
 pub mod tools {

@@ -572,7 +572,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Treats a file that is too large or unreadable as absent, for operations that go through all files.
-pub(crate) fn if_readable(stored: Result<Option<Stored>>) -> Result<Option<Stored>> {
+pub fn if_readable(stored: Result<Option<Stored>>) -> Result<Option<Stored>> {
     match stored {
         Err(Error::Io { .. } | Error::TooLarge { .. }) => Ok(None),
         other => other,

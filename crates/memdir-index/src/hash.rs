@@ -17,3 +17,24 @@ fn first_eight(bytes: &[u8]) -> u64 {
     eight.copy_from_slice(&bytes[..8]);
     u64::from_le_bytes(eight)
 }
+
+/// Returns the first of `count` sorted hashes that is not before one that begins with `leading`. Hashes are evenly distributed, so the
+/// position is nearly known: a few steps instead of seventeen.
+pub(crate) fn lower_bound(count: usize, leading: u64, is_before: impl Fn(usize) -> bool) -> usize {
+    let guess = ((u128::from(leading) * count as u128) >> 64) as usize;
+    let (mut low, mut high, mut step) = (guess, guess, 4);
+    while low > 0 && !is_before(low - 1) {
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    step = 4;
+    while high < count && is_before(high) {
+        high = (high + step).min(count);
+        step *= 2;
+    }
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if is_before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}

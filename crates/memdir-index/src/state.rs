@@ -4,6 +4,7 @@
 use crate::{
     errors::corrupt,
     files::{self, Mark},
+    hash::lower_bound,
 };
 use bytemuck::{Pod, Zeroable};
 use memdir_core::{
@@ -305,19 +306,7 @@ impl MappedState {
 
     pub(super) fn find(&self, hash: u64) -> Option<&FileRow> {
         let rows = self.rows();
-        // Hashes are evenly distributed, so the position is nearly known: a few steps instead of seventeen.
-        let guess = ((u128::from(hash) * rows.len() as u128) >> 64) as usize;
-        let (mut low, mut high, mut step) = (guess, guess, 4);
-        while low > 0 && rows[low - 1].hash >= hash {
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-        step = 4;
-        while high < rows.len() && rows[high].hash < hash {
-            high = (high + step).min(rows.len());
-            step *= 2;
-        }
-        let at = low + rows[low..high].partition_point(|row| row.hash < hash);
+        let at = lower_bound(rows.len(), hash, |at| rows[at].hash < hash);
         rows.get(at).filter(|row| row.hash == hash)
     }
 }

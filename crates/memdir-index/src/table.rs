@@ -6,7 +6,7 @@
 use crate::{
     errors::{corrupt, corrupt_index},
     files,
-    hash::path_hash,
+    hash::{lower_bound, path_hash},
     vectors::Key,
 };
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
@@ -231,20 +231,8 @@ impl ColumnTable {
     pub(super) fn with_key(&self, key: &Key) -> &[u32] {
         let (by_key, keys) = (self.by_key(), self.key());
         let at = |n: usize| keys[by_key[n] as usize];
-        // Keys are hashes and evenly distributed, so the position is nearly known.
         let leading = u64::from_be_bytes([key.0[0], key.0[1], key.0[2], key.0[3], key.0[4], key.0[5], key.0[6], key.0[7]]);
-        let guess = ((u128::from(leading) * by_key.len() as u128) >> 64) as usize;
-        let (mut low, mut high, mut step) = (guess, guess, 4);
-        while low > 0 && at(low - 1) >= *key {
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-        step = 4;
-        while high < by_key.len() && at(high) < *key {
-            high = (high + step).min(by_key.len());
-            step *= 2;
-        }
-        let first = low + by_key[low..high].partition_point(|doc| keys[*doc as usize] < *key);
+        let first = lower_bound(by_key.len(), leading, |n| at(n) < *key);
         let count = by_key[first..].iter().take_while(|doc| keys[**doc as usize] == *key).count();
         &by_key[first..first + count]
     }

@@ -17,7 +17,7 @@ use memdir_core::{
     Version, View,
     internal::{
         base::time::Deadline,
-        store::{Plan, Walk, stop::Stop},
+        store::{Plan, Walk, mounts, stop::Stop},
     },
 };
 use std::{
@@ -288,11 +288,7 @@ impl ChangeJob<'_> {
                 let why = "internal error: the namespace of this memory is not locked for this change";
                 return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
-            let size = edit.bytes.as_ref().map_or(0, Vec::len);
-            let limit = self.space.infos[spot.mount].file_bytes;
-            if size > limit {
-                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 }.into());
-            }
+            mounts::check_size(&self.space.infos[spot.mount], edit)?;
             spots.push(spot);
         }
         let wanted = spots.iter().map(|spot| (self.space.namespace(spot), spot.rel.as_str()));
@@ -369,7 +365,7 @@ async fn check_places(client: &Object, space: &CallerSpace, writes: &[FileWrite]
     };
     match taken.into_iter().next().or_else(new_folder) {
         Some((path, true)) => Err(Error::explained_path(path, "it is a directory; use another name").into()),
-        Some((path, false)) => Err(Error::explained_path(path, "it is a file, not a directory; use another name").into()),
+        Some((path, false)) => Err(Error::below_file(path).into()),
         None => Ok(()),
     }
 }

@@ -10,8 +10,7 @@ use deadpool_postgres::Object;
 use jiff::Timestamp;
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
-    Actor, Change, ChangeFilter, ChangeId, Error, FileChange, MemoryPath, Role, Stamp, Version,
-    internal::{base::path::strip_md, store::JournalSize},
+    Actor, Change, ChangeFilter, ChangeId, Error, FileChange, MemoryPath, Role, Stamp, Version, internal::store::JournalSize,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -161,7 +160,7 @@ async fn recorded_spot(client: &Object, space: &CallerSpace, path: &MemoryPath) 
     if let Some(stored) = get_many(client, space, std::slice::from_ref(path)).await?.into_iter().flatten().next() {
         return Ok(Some(space.spot(&stored.path)?));
     }
-    let names = space.spellings(&spot)?;
+    let names = space.spellings(&spot);
     let statement = client.prepare_cached(sql::RECORDED).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespace(&spot), &names]).await?;
     let recorded = rows.iter().map(|row| Ok(row.try_get(0)?)).collect::<Result<Vec<String>, DatabaseFailure>>()?;
@@ -176,7 +175,7 @@ pub(crate) async fn text_at(
     wanted: Version,
 ) -> Result<Option<Vec<u8>>, DatabaseFailure> {
     let spot = space.spot(path)?;
-    let names = space.spellings(&spot)?;
+    let names = space.spellings(&spot);
     let statement = client.prepare_cached(sql::TEXT_AT).await?;
     let rows = client.query(&statement, &[&space.tenant, &space.namespace(&spot), &names, &wanted.to_bytes().as_slice()]).await?;
     let mut found: BTreeMap<String, Option<Vec<u8>>> = BTreeMap::new();
@@ -184,8 +183,7 @@ pub(crate) async fn text_at(
         found.insert(row.try_get("path")?, row.try_get("bytes")?);
     }
     if let Some((name, bytes)) = names.iter().find_map(|name| Some((name, found.remove(name)?))) {
-        let why = || format!("version {} of {} was forgotten and cannot be restored", wanted.short(), strip_md(name));
-        return bytes.map(Some).ok_or_else(|| Error::no_change(why()).into());
+        return bytes.map(Some).ok_or_else(|| Error::forgotten_version(wanted, name).into());
     }
     let now = get_many(client, space, std::slice::from_ref(path)).await?;
     Ok(now.into_iter().flatten().find(|stored| stored.version == wanted).map(|stored| stored.bytes))

@@ -20,7 +20,7 @@ use tokio_postgres::Row;
 /// Reads memories by name, all in one round trip.
 pub(crate) async fn get_many(client: &Object, space: &CallerSpace, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>, DatabaseFailure> {
     let spots = paths.iter().map(|path| space.spot(path)).collect::<memdir_core::Result<Vec<NamespaceFile>>>()?;
-    let spellings = spots.iter().map(|spot| space.spellings(spot)).collect::<memdir_core::Result<Vec<_>>>()?;
+    let spellings = spots.iter().map(|spot| space.spellings(spot)).collect::<Vec<_>>();
     let wanted = spots.iter().zip(&spellings).flat_map(|(spot, names)| names.iter().map(|name| (space.namespace(spot), name.as_str())));
     let mut found = get_exact(client, space, wanted).await?;
     let mut all = Vec::with_capacity(paths.len());

@@ -9,7 +9,10 @@ use crate::{
 };
 use deadpool_postgres::Object;
 use memdir_core::internal::base::sort::SharedSort as _;
-use memdir_core::{Error, MemoryPath, MountChanges, SequencePosition, Stamp, internal::store::Entry};
+use memdir_core::{
+    MemoryPath, MountChanges, SequencePosition, Stamp,
+    internal::store::{Entry, mounts},
+};
 use std::collections::{HashMap, HashSet};
 
 /// Beyond this number of changed files, a listing costs less.
@@ -31,7 +34,7 @@ pub(crate) async fn changed_since(
     let known = known
         .iter()
         .map(|(prefix, position)| {
-            let at = mount_at(space, prefix)?;
+            let at = mounts::with_prefix(&space.infos, prefix)?;
             Ok(KnownMount { at, namespace: &space.mounts[at].namespace, position: *position })
         })
         .collect::<Result<Vec<_>, DatabaseFailure>>()?;
@@ -56,17 +59,12 @@ pub(crate) async fn list_mount(
     space: &CallerSpace,
     prefix: &str,
 ) -> Result<(SequencePosition, Vec<Entry>), DatabaseFailure> {
-    let at = mount_at(space, prefix)?;
+    let at = mounts::with_prefix(&space.infos, prefix)?;
     let namespace = space.mounts[at].namespace.as_str();
     let position = positions(client, space, std::iter::once(namespace)).await?.get(namespace).copied().unwrap_or_default();
     let mut entries = reads::list_mount(client, space, at, "").await?.entries;
     entries.shared_sort_by(|a, b| a.path.cmp(&b.path));
     Ok((position, entries))
-}
-
-fn mount_at(space: &CallerSpace, prefix: &str) -> Result<usize, DatabaseFailure> {
-    let unknown = || Error::bad_input("mount", format!("no mount has the prefix {prefix:?}"));
-    Ok(space.infos.iter().position(|info| info.prefix == prefix).ok_or_else(unknown)?)
 }
 
 async fn positions<'a>(

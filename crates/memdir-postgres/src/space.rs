@@ -2,7 +2,7 @@
 
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
-    ClosedFolder, Error, FileEdit, MemoryPath, Mount, MountInfo, ReadOnlyCause, Result, Version,
+    ClosedFolder, Error, FileEdit, MemoryPath, Mount, MountInfo, Result, Version,
     internal::store::{
         files::MountRules,
         mounts::{self, Prefixed},
@@ -63,8 +63,7 @@ impl NamespaceMount {
             ["groups", _] => NamespaceMount::new("team", namespace),
             _ => {
                 let mut mount = NamespaceMount::new("", namespace);
-                let why = "an agent's memory is accessible only with that agent's token";
-                mount.mount.closed.push(ClosedFolder::new("agent", why, ReadOnlyCause::Name));
+                mount.mount.closed.push(ClosedFolder::of_agents_with_token());
                 mount
             }
         }
@@ -111,10 +110,6 @@ impl CallerSpace {
     pub(crate) fn new(tenant: &str, mounts: &[NamespaceMount]) -> Result<Self> {
         let mut mounts: Vec<&NamespaceMount> = mounts.iter().collect();
         mounts.shared_sort_by_key(|mount| mount.mount.prefix());
-        if let Some(pair) = mounts.windows(2).find(|pair| pair[0].mount.prefix == pair[1].mount.prefix) {
-            let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].mount.prefix);
-            return Err(Error::bad_input("mounts", why));
-        }
         let mut space = CallerSpace { tenant: tenant.to_owned(), person: None, mounts: Vec::new(), infos: Vec::new() };
         for NamespaceMount { namespace, mount, reviews, person, group, .. } in mounts {
             space.person = space.person.or_else(|| person.clone());
@@ -125,32 +120,20 @@ impl CallerSpace {
             space.mounts.push(OpenMount { namespace, rules, shows_all, reviews: *reviews, group });
             space.infos.push(info);
         }
+        mounts::check_prefixes(&space.infos)?;
         Ok(space)
     }
 
     /// Returns the mount that owns a path, and the path there.
     pub(crate) fn spot(&self, path: &MemoryPath) -> Result<NamespaceFile> {
-        match mounts::locate_index(&self.infos, path.as_str()) {
-            Some((mount, rel)) => Ok(NamespaceFile { mount, rel: rel.to_owned() }),
-            None => {
-                let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-                Err(Error::explained_path(
-                    path.as_str(),
-                    format!("it is not in any memory directory; start the name with one of: {}", known.join(", ")),
-                ))
-            }
-        }
+        mounts::owner(&self.infos, path).map(|(mount, rel)| NamespaceFile { mount, rel: rel.to_owned() })
     }
 
     /// Returns the visible names of files that a name may mean: the exact one first, then the one with `.md`.
-    pub(crate) fn spellings(&self, spot: &NamespaceFile) -> Result<Vec<String>> {
-        let exact = MemoryPath::parse(&spot.rel)?;
-        let mut all = vec![exact.with_md().as_str().to_owned()];
-        if !exact.is_md() {
-            all.insert(0, spot.rel.clone());
-        }
+    pub(crate) fn spellings(&self, spot: &NamespaceFile) -> Vec<String> {
+        let mut all = mounts::spellings(&spot.rel);
         all.retain(|rel| !self.mounts[spot.mount].rules.hides(rel));
-        Ok(all)
+        all
     }
 
     /// Returns the name of a file in the space.

@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 use memdir_core::{
     Incoming,
     internal::{
-        base::text::ellipsis,
+        base::{limits::IMPORT_DESCRIPTION_CHARS, text::ellipsis},
         memory::compose,
-        operations::import::slug,
+        operations::import::{log_name, slug},
         secrets::{redact, redact_strict},
     },
 };
@@ -19,8 +19,6 @@ use std::borrow::Cow;
 const ACTIVITIES: &[&str] = &["bugfix", "feature", "refactor", "change"];
 /// The maximum number of characters of a title.
 const TITLE_CHARS: usize = 80;
-/// The maximum number of characters of a description.
-const DESCRIPTION_CHARS: usize = 200;
 
 /// Converts a row, or returns `None` if it has no text.
 pub(super) fn memory(row: &ClaudeMemRow) -> Option<Incoming> {
@@ -30,7 +28,7 @@ pub(super) fn memory(row: &ClaudeMemRow) -> Option<Incoming> {
         RowKind::Directive => directive(row),
     };
     let Made { topic, kind, title, description, body } = made?;
-    let (title, description) = (short(&title, TITLE_CHARS), short(&description, DESCRIPTION_CHARS));
+    let (title, description) = (short(&title, TITLE_CHARS), short(&description, IMPORT_DESCRIPTION_CHARS));
     let created = row.at().map(|at| at.to_string());
     let mut fields = vec![("name", title.as_str()), ("description", description.as_str()), ("type", kind), ("source", "claude-mem")];
     fields.extend(created.as_deref().map(|created| ("created", created)));
@@ -40,12 +38,7 @@ pub(super) fn memory(row: &ClaudeMemRow) -> Option<Incoming> {
     let project = if row.project().is_empty() { "all-projects".to_owned() } else { slug(row.project()) };
     let name = match topic {
         Topic::Known(topic) => format!("claude-mem/{project}/{}/{}", slug(&topic), slug(&title)),
-        Topic::Done => {
-            let day = row.at().map(|at| at.to_zoned(TimeZone::UTC));
-            let folder = day.as_ref().map_or_else(|| "undated".to_owned(), |day| day.strftime("%Y/%m").to_string());
-            let date = day.as_ref().map_or_else(String::new, |day| day.strftime("%Y-%m-%d-").to_string());
-            format!("logs/imported/claude-mem/{project}/{folder}/{date}{}", slug(&title))
-        }
+        Topic::Done => log_name(&format!("claude-mem/{project}"), row.at(), &slug(&title)),
     };
     Some(Incoming { name, text })
 }

@@ -1,8 +1,8 @@
-//! Every error of the crate, named for what the caller does next. An error never contains the value of a secret.
+//! Every error of the crate, named for what happened, with what the caller does next. An error never contains the value of a secret.
 
 use crate::base::{
     limits,
-    path::{InvalidName, MemoryPath, memory_name},
+    path::{InvalidName, MemoryPath, memory_name, strip_md},
     shell::name_command,
     version::Version,
 };
@@ -394,6 +394,16 @@ impl Error {
     /// Creates an [`Error::NoChange`] for an unknown or ambiguous id.
     pub fn unknown_change(why: impl Into<String>) -> Self {
         Error::NoChange { why: why.into(), is_unknown: true }
+    }
+
+    /// Creates the [`Error::NoChange`] for a version of a file whose text was forgotten.
+    pub fn forgotten_version(version: Version, file: &str) -> Self {
+        Error::no_change(format!("version {} of {} was forgotten and cannot be restored", version.short(), strip_md(file)))
+    }
+
+    /// Creates the [`Error::BadPath`] for a name below a file.
+    pub fn below_file(file: impl Into<String>) -> Self {
+        Error::explained_path(file, "it is a file, not a directory; use another name")
     }
 
     /// Creates an [`Error::BadInput`].

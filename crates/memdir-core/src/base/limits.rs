@@ -76,6 +76,10 @@ pub const RECALL_TOKENS: usize = 4_000;
 pub const SEARCH_RESULTS: usize = 100;
 /// Entries of `supersedes`, `superseded_by`, `sources` and `verified` that count: more is a table, which belongs into the text.
 pub const VALIDITY_ITEMS: usize = 64;
+/// Bytes of the reason of a decision about a proposed change: a page of text.
+pub const REVIEW_REASON_BYTES: usize = 2_000;
+/// Characters of the description of an imported memory: two lines of a list.
+pub const IMPORT_DESCRIPTION_CHARS: usize = 200;
 /// Operations of one plan. A person reads every one of them.
 pub const DREAM_OPERATIONS: usize = 1_000;
 /// Bytes of a plan or of a list of operations.

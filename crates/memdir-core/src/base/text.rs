@@ -210,6 +210,16 @@ pub fn ellipsis(text: &str, max_chars: usize) -> Cow<'_, str> {
     Cow::Owned(if max_chars == 0 { String::new() } else { format!("{}…", kept.trim_end()) })
 }
 
+/// Names the first of some things, as in `a and b` or `a and 2 more`; `none` if there are none.
+pub(crate) fn first_names(names: &[&str], none: &str) -> String {
+    match names {
+        [] => none.to_owned(),
+        [one] => (*one).to_owned(),
+        [one, two] => format!("{one} and {two}"),
+        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
+    }
+}
+
 /// Formats a size: `512 bytes`, `24.4 KB`, `3 MB`. A KB is 1,024 bytes.
 pub fn human_bytes(bytes: u64) -> String {
     if bytes < 1024 {

@@ -4,7 +4,7 @@
 
 use super::links;
 use crate::base::path::MemoryPath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What one memory says about others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,17 @@ impl Successions {
             }
         }
         out
+    }
+
+    /// Collects the successions among memories of several mounts. `mount_of` returns the prefix of the mount of a memory.
+    pub fn among<'a>(
+        fields: &[SuccessionFields],
+        memories: impl Iterator<Item = &'a MemoryPath>,
+        mount_of: &dyn Fn(&MemoryPath) -> Option<&'a str>,
+    ) -> Successions {
+        let names: HashMap<&str, &MemoryPath> = memories.map(|path| (path.name(), path)).collect();
+        let in_mount = |holder: &MemoryPath, name: &str| names.get(name).filter(|path| mount_of(path) == mount_of(holder));
+        Successions::new(fields, |holder, name| in_mount(holder, name).map(|path| (*path).clone()))
     }
 
     /// Whether no memory is replaced.

@@ -1,14 +1,14 @@
 //! Closes a proposed change without making it: a reviewer rejects it, or its author withdraws it.
 
 use crate::{
-    base::error::{Error, Result},
+    base::{
+        error::{Error, Result},
+        limits::REVIEW_REASON_BYTES,
+    },
     operations::context::Context,
     store::{Change, ChangeId, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, Store},
 };
 use jiff::Timestamp;
-
-/// Bytes of the reason of a decision about a proposed change.
-const REVIEW_REASON_BYTES: usize = 2_000;
 
 /// A proposal that undo withdrew.
 pub(crate) struct WithdrawnProposal {

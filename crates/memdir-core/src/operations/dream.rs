@@ -35,6 +35,7 @@ pub use shelf::{DreamShelf, DreamState, KeptPlan, LogProgress, PlanState, ReadLo
 use crate::{
     base::{
         path::{MemoryPath, strip_md},
+        text,
         version::Version,
     },
     secrets,
@@ -314,12 +315,7 @@ impl DreamOperation {
             .filter_map(|change| if let DreamChange::Page { path, .. } = change { Some(path.name()) } else { None })
             .collect();
         let main = main.map_or("no memory", |change| change.path().name());
-        let names = |names: Vec<&str>| match names.as_slice() {
-            [one] => (*one).to_owned(),
-            [one, two] => format!("{one} and {two}"),
-            [one, rest @ ..] => format!("{one} and {} more", rest.len()),
-            [] => "no memory".to_owned(),
-        };
+        let names = |names: Vec<&str>| text::first_names(&names, "no memory");
         match self.action {
             DreamAction::Create | DreamAction::Update => format!("{} {main}", self.action.as_str()),
             DreamAction::Merge => format!("merge {} into {main}", names(moved.iter().map(|(from, _)| *from).collect())),

@@ -8,7 +8,7 @@ mod graph;
 mod mem0;
 mod names;
 
-pub use names::slug;
+pub use names::{log_name, slug};
 
 use crate::{
     base::{

@@ -19,7 +19,6 @@ use crate::{
     },
 };
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// The memories to list.
 #[derive(Debug, Clone, Default)]
@@ -112,10 +111,8 @@ fn mark_superseded(store: &dyn Store, entries: &[&Entry], fields: &[SuccessionFi
     if fields.is_empty() {
         return;
     }
-    let names: HashMap<&str, &MemoryPath> = entries.iter().map(|entry| (entry.path.name(), &entry.path)).collect();
-    let mount = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone());
-    let successions =
-        Successions::new(fields, |holder, name| names.get(name).filter(|path| mount(path) == mount(holder)).map(|path| (*path).clone()));
+    let mount_of = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.as_str());
+    let successions = Successions::among(fields, entries.iter().map(|entry| &entry.path), &mount_of);
     for memory in memories {
         if let Some(successor) = successions.successor(&memory.path) {
             memory.outdated = Some(Outdated::Superseded);

@@ -169,8 +169,7 @@ pub(crate) fn injected_entrypoint(store: &dyn Store, context: &Context, prefix: 
 
 /// `prepare` gets the whole text, before it is cut: half of a secret would no longer be recognised.
 fn load_entrypoint(store: &dyn Store, context: &Context, prefix: &str, prepare: fn(&str) -> Cow<'_, str>) -> Result<EntrypointReading> {
-    let mount = store.mounts().iter().find(|mount| mount.prefix == prefix);
-    let mount = mount.ok_or_else(|| Error::bad_input("mount", format!("no mount has the prefix {prefix:?}")))?;
+    let mount = &store.mounts()[mounts::with_prefix(store.mounts(), prefix)?];
     let unlisted =
         if mount.entrypoint == EntrypointMode::Kept { upkeep::unlisted(store, &context.entrypoint_cache, prefix)? } else { Vec::new() };
     let stored = mounts::entrypoint_file(store, prefix)?;

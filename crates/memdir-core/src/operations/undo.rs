@@ -6,6 +6,7 @@ use crate::{
     base::{
         error::{Error, Result},
         path::{MemoryPath, strip_md},
+        text,
     },
     entrypoint::upkeep,
     operations::{
@@ -13,7 +14,7 @@ use crate::{
         context::Context,
         diff, history,
     },
-    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
+    store::{Change, ChangeFilter, ChangeId, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::HashSet;
@@ -110,13 +111,13 @@ fn pick(store: &dyn Store, context: &Context, which: &UndoTarget, fits: &dyn Fn(
         if matches!(which, UndoTarget::Own(_)) {
             check_own(context, &change, id)?;
         }
-        return if in_effect(store)?.iter().any(|other| other.id == change.id) || !recent(store, &change)? {
-            Ok(change)
-        } else {
+        return if undone_changes(&recent_changes(store)?).contains(&change.id) {
             Err(Error::AlreadyUndone { change: change.id.to_string() })
+        } else {
+            Ok(change)
         };
     }
-    let fitting: Vec<Change> = in_effect(store)?.into_iter().filter(|change| fits(change)).collect();
+    let fitting: Vec<Change> = changes_in_effect(store)?.into_iter().filter(|change| fits(change)).collect();
     let mine = |change: &Change| change.actor == context.actor && change.verb != Verb::Found;
     // A redo looks only at undos.
     let (kind, it) = if doing == "redo" { ("undo", "the undone change") } else { ("change", "it") };
@@ -182,12 +183,7 @@ pub fn describe_infinitive(change: &Change) -> String {
 
 fn phrase(change: &Change, verb: &str, [moved, renamed]: [&str; 2]) -> String {
     let memories: Vec<&str> = change.files.iter().filter(|file| file.role == Role::Memory).map(|file| file.path.name()).collect();
-    let what = match memories.as_slice() {
-        [] => "the entrypoint".to_owned(),
-        [one] => (*one).to_owned(),
-        [one, two] => format!("{one} and {two}"),
-        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
-    };
+    let what = text::first_names(&memories, "the entrypoint");
     let side = |gone: bool| {
         let is_on_side = |file: &&FileChange| file.role == Role::Memory && if gone { file.after.is_none() } else { file.before.is_none() };
         change.files.iter().find(is_on_side).map_or("", |file| file.path.name())
@@ -225,27 +221,29 @@ fn outside_phrase(change: &Change, what: &str) -> String {
     format!("{what} {did} outside memdir")
 }
 
-/// The changes in effect, newest first: not undone, and not an undo that was redone.
-fn in_effect(store: &dyn Store) -> Result<Vec<Change>> {
-    let mut cancelled = HashSet::new();
-    let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
-    let mut out = Vec::new();
-    for change in all {
-        if cancelled.contains(&change.id) {
-            continue;
-        }
-        if let Some(undoes) = &change.undoes {
-            cancelled.insert(undoes.clone());
-        }
-        out.push(change);
-    }
-    Ok(out)
+/// Returns the newest changes, as many as are searched for one that undoes or redoes another.
+pub fn recent_changes(store: &dyn Store) -> Result<Vec<Change>> {
+    history::history(store, &ChangeFilter { most: LOOK_BACK, ..ChangeFilter::default() })
 }
 
-/// Whether a change is recent enough to know whether it was undone.
-fn recent(store: &dyn Store, change: &Change) -> Result<bool> {
-    let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
-    Ok(all.iter().any(|other| other.id == change.id))
+/// Returns the changes that are undone at present, of changes newest first: those that a change in effect undoes. An undo is newer than
+/// what it reverts, so the newest changes suffice.
+pub fn undone_changes(changes: &[Change]) -> HashSet<ChangeId> {
+    let mut undone = HashSet::new();
+    for change in changes {
+        if let Some(undoes) = change.undoes.as_ref().filter(|_| !undone.contains(&change.id)) {
+            undone.insert(undoes.clone());
+        }
+    }
+    undone
+}
+
+/// Returns the newest changes in effect, newest first: not undone, and not an undo that was redone.
+pub fn changes_in_effect(store: &dyn Store) -> Result<Vec<Change>> {
+    let mut changes = recent_changes(store)?;
+    let undone = undone_changes(&changes);
+    changes.retain(|change| !undone.contains(&change.id));
+    Ok(changes)
 }
 
 fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
@@ -253,7 +251,7 @@ fn undo_of(store: &dyn Store, id: &str) -> Result<Change> {
     if change.verb == Verb::Undo {
         return Ok(change);
     }
-    let all = in_effect(store)?;
+    let all = changes_in_effect(store)?;
     let undo = all.into_iter().find(|other| other.verb == Verb::Undo && other.undoes.as_ref() == Some(&change.id));
     undo.ok_or_else(|| Error::no_change(format!("change {} has not been undone", change.id)))
 }

@@ -219,9 +219,8 @@ impl RecallTable {
             return Successions::default();
         }
         let paths: Vec<MemoryPath> = (0..self.is_memory.len()).filter_map(|row| self.path(row)).collect();
-        let names: HashMap<&str, &MemoryPath> = paths.iter().map(|path| (path.name(), path)).collect();
-        let mount = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone());
-        Successions::new(&fields, |holder, name| names.get(name).filter(|path| mount(path) == mount(holder)).map(|path| (*path).clone()))
+        let mount_of = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.as_str());
+        Successions::among(&fields, paths.iter(), &mount_of)
     }
 
     /// Why a memory ranks behind others on a day, and the day after which it is stale. The day is asked for only if it matters.

@@ -81,8 +81,9 @@ impl FileStore {
             .collect::<Result<_>>()?;
         mounts.shared_sort_by(|a, b| a.0.info.prefix.cmp(&b.0.info.prefix));
         let (mounts, journals): (Vec<FileMount>, Vec<Journal>) = mounts.into_iter().unzip();
+        let infos: Arc<[MountInfo]> = mounts.iter().map(|mount| mount.info.clone()).collect();
+        mounts::check_prefixes(&infos)?;
         mounted::check_apart(&mounts)?;
-        let infos = mounts.iter().map(|mount| mount.info.clone()).collect();
         let journals = journals.into_iter().map(Mutex::new).collect();
         Ok(FileStore { mounts: mounts.into(), infos, journals, stop: Stop::default() })
     }
@@ -94,16 +95,7 @@ impl FileStore {
 
     /// Returns the mount that owns a path, and the path there.
     fn spot(&self, path: &MemoryPath) -> Result<Spot> {
-        match mounts::locate_index(&self.infos, path.as_str()) {
-            Some((mount, rel)) => Ok(Spot { mount, rel: rel.to_owned() }),
-            None => {
-                let known: Vec<String> = self.infos.iter().map(|mount| format!("{}/", mount.prefix)).collect();
-                Err(Error::explained_path(
-                    path.as_str(),
-                    format!("it is not in any memory directory; start the name with one of: {}", known.join(", ")),
-                ))
-            }
-        }
+        mounts::owner(&self.infos, path).map(|(mount, rel)| Spot { mount, rel: rel.to_owned() })
     }
 
     fn named(&self, mount: usize, rel: &str) -> Result<MemoryPath> {
@@ -117,7 +109,7 @@ impl FileStore {
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
         };
-        let spellings: Vec<String> = spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
+        let spellings: Vec<String> = mounts::spellings(&spot.rel).into_iter().filter(|rel| !mount.hides(rel)).collect();
         // The exact bytes of both spellings first: other Unicode forms are looked for only if neither exists.
         for rel in &spellings {
             if let Some(file) = open.file(rel.as_bytes())? {
@@ -390,15 +382,6 @@ impl Store for FileStore {
     fn with_stop(&self, stop: &Stop) -> Arc<dyn Store> {
         Arc::new(FileStore { mounts: self.mounts.clone(), infos: self.infos.clone(), journals: self.journals.clone(), stop: stop.clone() })
     }
-}
-
-/// Returns the exact name, then the name with `.md`.
-fn spellings(rel: &str) -> Vec<String> {
-    let mut all = vec![rel.to_owned()];
-    if crate::base::path::strip_md(rel).len() == rel.len() {
-        all.push(format!("{rel}.md"));
-    }
-    all
 }
 
 /// Returns the bytes on disk of a name that may be stored in another Unicode normalization form. Parts that do not exist are as in

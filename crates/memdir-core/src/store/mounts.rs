@@ -3,10 +3,10 @@
 
 use crate::{
     base::{
-        error::Result,
+        error::{Error, Result},
         path::{MemoryPath, strip_md},
     },
-    store::{EntrypointMode, MountInfo, Source, Stored, View},
+    store::{EntrypointMode, FileEdit, MountInfo, Source, Stored, View},
 };
 use std::path::PathBuf;
 
@@ -169,6 +169,55 @@ pub fn locate_index<'p, M: Prefixed>(mounts: &[M], path: &'p str) -> Option<(usi
     owners.min_by_key(|(_, rel)| rel.len())
 }
 
+/// Returns the position of the mount that owns a path, and the path there. Fails if no mount does.
+pub fn owner<'p>(mounts: &[MountInfo], path: &'p MemoryPath) -> Result<(usize, &'p str)> {
+    locate_index(mounts, path.as_str()).ok_or_else(|| {
+        let known: Vec<String> = mounts.iter().map(|mount| format!("{}/", mount.prefix)).collect();
+        let why = format!("it is not in any memory directory; start the name with one of: {}", known.join(", "));
+        Error::explained_path(path.as_str(), why)
+    })
+}
+
+/// Returns the position of the mount with this prefix.
+pub fn with_prefix(mounts: &[MountInfo], prefix: &str) -> Result<usize> {
+    let unknown = || Error::bad_input("mount", format!("no mount has the prefix {prefix:?}"));
+    mounts.iter().position(|mount| mount.prefix == prefix).ok_or_else(unknown)
+}
+
+/// Fails if two mounts, in the order of their prefixes, have the same one.
+pub fn check_prefixes(mounts: &[MountInfo]) -> Result<()> {
+    match mounts.windows(2).find(|pair| pair[0].prefix == pair[1].prefix) {
+        Some(pair) => {
+            let why = format!("two mounts have the prefix {:?}; use a different prefix for each", pair[0].prefix);
+            Err(Error::bad_input("mounts", why))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Fails if an edit would make a file larger than its mount allows.
+pub fn check_size(mount: &MountInfo, edit: &FileEdit) -> Result<()> {
+    let (size, limit) = (edit.bytes.as_ref().map_or(0, Vec::len), mount.file_bytes);
+    if size > limit {
+        return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 });
+    }
+    Ok(())
+}
+
+/// Returns the names of files that a name may mean: the exact one, then the one with `.md`.
+pub fn spellings(rel: &str) -> Vec<String> {
+    let mut all = vec![rel.to_owned()];
+    if strip_md(rel).len() == rel.len() {
+        all.push(format!("{rel}.md"));
+    }
+    all
+}
+
+/// Returns the name of an agent in the prefix and the directory of its memory: the `:` in it, as in the names of plugins, becomes `-`.
+pub fn agent_folder(agent: &str) -> String {
+    agent.replace(':', "-")
+}
+
 /// Returns the part of `under` below the mount with this prefix; `None` if the mount has nothing under it.
 pub fn below_prefix<'a>(under: &'a str, prefix: &str) -> Option<&'a str> {
     if under.is_empty()
@@ -204,7 +253,7 @@ pub fn resolve_alias_among(path: &MemoryPath, has_mount: impl Fn(&str) -> bool) 
     if let Some((name, rest)) = path.as_str().strip_prefix("agent/").map(|own| own.split_once('/').unwrap_or((own, "")))
         && name.contains(':')
     {
-        let own = MemoryPath::parse(&format!("agent/{}", name.replace(':', "-"))).ok().filter(|own| has_mount(own.as_str()))?;
+        let own = MemoryPath::parse(&format!("agent/{}", agent_folder(name))).ok().filter(|own| has_mount(own.as_str()))?;
         return if rest.is_empty() { Some(own) } else { MemoryPath::parse(&format!("{own}/{rest}")).ok() };
     }
     if !path.is_under("global") || has_mount("global") || !has_mount("user") {

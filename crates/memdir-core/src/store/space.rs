@@ -3,7 +3,7 @@
 
 use crate::{
     base::{
-        error::{Error, ReadOnlyCause, Result},
+        error::{Error, Result},
         path::MemoryPath,
     },
     store::{
@@ -144,7 +144,7 @@ impl Places {
     /// Returns the mount of an agent's memory. With the project scope it lies in the checkout, to be committed; a checkout may
     /// come from anyone, so symbolic links on the way are refused.
     pub fn agent(&self, agent: &Agent, project: &str, checkout: &Path) -> Result<Mount> {
-        let name = part("agent", &agent.name.replace(':', "-"))?;
+        let name = part("agent", &mounts::agent_folder(&agent.name))?;
         let root = match agent.scope {
             AgentScope::User => self.home.join("agents").join(&name),
             AgentScope::Project => checkout_agent_dir(checkout, &name)?,
@@ -161,17 +161,13 @@ impl Places {
         let own = self.home.join("people").join(person(&caller.person)?);
         let mut mounts = vec![self.mount("user", own.join("user"))];
         if let Some(agent) = &caller.agent {
-            let name = part("agent", &agent.replace(':', "-"))?;
+            let name = part("agent", &mounts::agent_folder(agent))?;
             mounts.push(self.mount(&format!("agent/{name}"), own.join("agents").join(&name)));
         }
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
             let mut own = self.mount("", self.project(&id));
-            own.closed.push(ClosedFolder::new(
-                "agent",
-                "an agent's memory is accessible only with that agent's token",
-                ReadOnlyCause::Name,
-            ));
+            own.closed.push(ClosedFolder::of_agents_with_token());
             mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
         }

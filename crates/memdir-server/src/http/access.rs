@@ -6,7 +6,7 @@ use super::{
     options::{BearerToken, HttpOptions},
     response::{retry_later, text},
 };
-use crate::oauth::{ResourceServer, TokenRefusal};
+use crate::oauth::{ResourceServer, TokenRefusal, is_loopback};
 use axum::{
     http::{
         HeaderMap, Method, Request, StatusCode, Uri,
@@ -16,8 +16,6 @@ use axum::{
     response::Response,
 };
 use std::{net::SocketAddr, sync::Arc};
-
-const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Decides which requests are accepted, and whose they are.
 pub(crate) struct AccessControl {
@@ -39,7 +37,7 @@ impl AccessControl {
     }
 
     pub(crate) fn new(options: &HttpOptions, address: SocketAddr) -> Self {
-        let mut hosts: Vec<String> = LOOPBACK_HOSTS.map(ToOwned::to_owned).to_vec();
+        let mut hosts = Vec::new();
         if !address.ip().is_unspecified() {
             hosts.push(if address.is_ipv6() { format!("[{}]", address.ip()) } else { address.ip().to_string() });
         }
@@ -62,7 +60,8 @@ impl AccessControl {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
         let host = host.or_else(|| request.uri().authority().map(|authority| authority.as_str().to_ascii_lowercase()));
         let Some(host) = host else { return Err(text(StatusCode::BAD_REQUEST, "missing or invalid Host header")) };
-        if !self.hosts.iter().any(|allowed| *allowed == host || *allowed == without_port(&host)) {
+        let name = without_port(&host);
+        if !is_loopback(name) && !self.hosts.iter().any(|allowed| *allowed == host || *allowed == name) {
             return Err(text(StatusCode::FORBIDDEN, format!("host not allowed; {}", self.remedy("--host NAME"))));
         }
         for origin in request.headers().get_all(header::ORIGIN) {
@@ -84,11 +83,9 @@ impl AccessControl {
         if self.origins.iter().any(|allowed| allowed == origin) {
             return true;
         }
-        // The server's own pages, under any of its loopback names.
+        // The server's own pages, under any loopback name or address.
         let Ok(uri) = origin.parse::<Uri>() else { return false };
-        uri.scheme_str() == Some("http")
-            && uri.port_u16() == Some(self.port)
-            && uri.host().is_some_and(|host| LOOPBACK_HOSTS.contains(&host))
+        uri.scheme_str() == Some("http") && uri.port_u16() == Some(self.port) && uri.host().is_some_and(is_loopback)
     }
 
     /// Returns the caller with the bearer token of a request to this path, or `None` for the owner of the server.

@@ -16,6 +16,11 @@ use tokio::sync::mpsc;
 /// Seconds between comments on a quiet stream, by which a closed connection is noticed.
 pub(crate) const KEEP_ALIVE_SECS: u64 = 20;
 
+/// The beginning of every stream: the client connects again after three seconds.
+pub(crate) const CONNECTED: &[u8] = b"retry: 3000\n: connected\n\n";
+/// The comment on a quiet stream.
+pub(crate) const QUIET: &[u8] = b": quiet\n\n";
+
 /// Returns a response that sends messages as they come.
 pub(crate) fn event_stream(messages: mpsc::Receiver<Bytes>) -> Response {
     let mut response = Response::new(Body::new(EventBody(messages)));

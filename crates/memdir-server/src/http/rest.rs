@@ -50,6 +50,7 @@ use memdir_core::{
 };
 use percent_encoding::percent_decode_str;
 use problem::Problem;
+pub(crate) use problem::error_status;
 pub use problem::{ProblemKind, problem_kinds};
 use route::{RestCall, RestReply, Route};
 use routes::ROUTES;

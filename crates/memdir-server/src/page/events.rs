@@ -2,7 +2,7 @@
 
 use super::visit::Visit;
 use crate::{
-    http::{InUse, KEEP_ALIVE_SECS, event_stream},
+    http::{CONNECTED, InUse, KEEP_ALIVE_SECS, QUIET, event_stream},
     subscriptions::ResourceEvent,
 };
 use axum::{Extension, extract::RawQuery, response::Response};
@@ -13,10 +13,8 @@ use tokio::sync::{broadcast::error::RecvError, mpsc};
 /// Milliseconds for which further changes are collected into one event.
 const COLLECT_MILLIS: u64 = 100;
 
-/// The beginning of a stream.
-const CONNECTED: &[u8] = b"retry: 3000\n: connected\n\n";
-/// The beginning of a stream for a page that is older than the last change.
-const CONNECTED_LATE: &[u8] = b"retry: 3000\n: connected\n\nevent: change\ndata:\n\n";
+/// The event for changes whose names are unknown.
+const CHANGED: &[u8] = b"event: change\ndata:\n\n";
 
 /// Streams an event for every change, until the browser disconnects or the server ends. `since` is the cursor of the page that asks: what changed
 /// between the page and this request is reported too.
@@ -28,7 +26,8 @@ pub(super) async fn stream(Extension(visit): Extension<Visit>, RawQuery(query): 
     let (sender, receiver) = mpsc::channel(8);
     tokio::spawn(async move {
         let _in_use = in_use;
-        let mut message = Bytes::from_static(if is_late { CONNECTED_LATE } else { CONNECTED });
+        // Reported at once to a page that is older than the last change.
+        let mut message = if is_late { Bytes::from([CONNECTED, CHANGED].concat()) } else { Bytes::from_static(CONNECTED) };
         loop {
             if sender.send(message).await.is_err() {
                 return;
@@ -37,7 +36,7 @@ pub(super) async fn stream(Extension(visit): Extension<Visit>, RawQuery(query): 
                 change = changes.recv() => match change {
                     Err(RecvError::Closed) => return,
                     // A page that fell behind reads everything again anyway.
-                    Err(RecvError::Lagged(_)) => Bytes::from_static(b"event: change\ndata:\n\n"),
+                    Err(RecvError::Lagged(_)) => Bytes::from_static(CHANGED),
                     Ok(event) => {
                         tokio::time::sleep(Duration::from_millis(COLLECT_MILLIS)).await;
                         let mut names = vec![name(&event)];
@@ -54,7 +53,7 @@ pub(super) async fn stream(Extension(visit): Extension<Visit>, RawQuery(query): 
                     let _ = sender.send(Bytes::from_static(b"event: end\ndata:\n\n")).await;
                     return;
                 }
-                () = tokio::time::sleep(Duration::from_secs(KEEP_ALIVE_SECS)) => Bytes::from_static(b": quiet\n\n"),
+                () = tokio::time::sleep(Duration::from_secs(KEEP_ALIVE_SECS)) => Bytes::from_static(QUIET),
             };
         }
     });

@@ -5,6 +5,7 @@ use super::{
     params::encode,
     reply::{ShellPage, ViewContext, ViewReply, html_response},
 };
+use crate::http::error_status;
 use axum::{http::StatusCode, response::Response};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -184,27 +185,19 @@ pub(super) fn message_reply(status: StatusCode, title: &str, message: &str) -> V
 
 /// The page of an error, with what to do next.
 pub(super) fn error_reply(context: &ViewContext<'_>, error: &Error) -> ViewReply {
-    let (status, title) = match error {
-        Error::Proposed { .. } => (StatusCode::ACCEPTED, "Waiting for review"),
-        Error::NotFound { .. }
-        | Error::NoCandidate { .. }
-        | Error::NoChat { .. }
-        | Error::NoChange { .. }
-        | Error::NoProposal { .. }
-        | Error::NotKept { .. } => (StatusCode::NOT_FOUND, "Not found"),
-        Error::Changed { .. }
-        | Error::Conflict { .. }
-        | Error::AlreadyUndone { .. }
-        | Error::AlreadyRejected { .. }
-        | Error::Exists { .. }
-        | Error::Review { .. }
-        | Error::OutdatedProposal { .. } => (StatusCode::CONFLICT, "Conflict"),
-        Error::NotReviewer | Error::Removed { .. } => (StatusCode::FORBIDDEN, "Not allowed"),
-        Error::ReadOnly { .. } => (StatusCode::FORBIDDEN, "Read-only"),
-        Error::Io { .. } | Error::Unavailable { .. } | Error::Uncertain { .. } | Error::Busy { .. } => {
-            (StatusCode::SERVICE_UNAVAILABLE, "Not available")
-        }
-        _ => (StatusCode::BAD_REQUEST, "Request failed"),
+    let status = match error {
+        // The id is in the address of the page; in the REST API it is an argument of an undo.
+        Error::NoChange { is_unknown: true, .. } => StatusCode::NOT_FOUND,
+        _ => error_status(error),
+    };
+    let title = match status {
+        StatusCode::ACCEPTED => "Waiting for review",
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::CONFLICT => "Conflict",
+        StatusCode::FORBIDDEN if matches!(error, Error::ReadOnly { .. }) => "Read-only",
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::SERVICE_UNAVAILABLE => "Not available",
+        _ => "Request failed",
     };
     let near: &[String] = if let Error::NotFound { near, .. } = error { near } else { &[] };
     let message = error.command_message();

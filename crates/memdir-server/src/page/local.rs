@@ -7,11 +7,11 @@ use super::{
     reply::redirect,
     session::PageSessions,
     space::PageSpace,
-    visit::{PageState, Visit, cookie_values},
+    visit::{PageState, Visit, answer_early, cookie_values},
 };
 use crate::{
     call::{CallLimits, CallSlots, CallerLimits},
-    http::{AccessControl, BodyBudget, Connection, retry_later, text},
+    http::{AccessControl, BodyBudget, Connection, retry_later},
     subscriptions::Subscriptions,
     workers::WorkerPool,
 };
@@ -80,23 +80,15 @@ pub(super) async fn guard(
     next: Next,
 ) -> Result<Response, Response> {
     local.access.check_host_and_origin(&request)?;
-    let method = request.method().clone();
-    if method != Method::GET && method != Method::POST && method != Method::HEAD {
-        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
-    }
     let path = request.uri().path();
     let Some(place) = path.strip_prefix(local.sessions.base()).and_then(|rest| rest.strip_prefix('/')) else {
         return Err(layout::no_session(StatusCode::NOT_FOUND, None));
     };
-    if let Some(asset) = super::assets::respond(place) {
-        return Ok(asset);
+    if let Some(response) = answer_early(&request, place) {
+        return Ok(response);
     }
-    if place == "start" && method == Method::GET {
+    if place == "start" && request.method() == Method::GET {
         return start(&local, request.uri().query().unwrap_or_default());
-    }
-    // A browser sends the origin with every form. A request without one is not from a page of ours.
-    if method == Method::POST && !request.headers().contains_key(header::ORIGIN) {
-        return Err(text(StatusCode::FORBIDDEN, "missing Origin header"));
     }
     let secrets = cookie_values(request.headers(), local.sessions.cookie()).collect::<Vec<_>>();
     let refused = || layout::no_session(StatusCode::UNAUTHORIZED, Some(local.sessions.base()));

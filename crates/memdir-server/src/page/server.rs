@@ -4,12 +4,11 @@
 //! A revoked or expired token ends the session at once.
 
 use super::{
-    assets,
     backlinks::Backlinks,
     params::encode,
     reply::redirect,
     space::{PageSpace, Viewer},
-    visit::{PageState, Visit, cookie_values},
+    visit::{PageState, Visit, answer_early, cookie_values},
 };
 use crate::{
     http::{Connection, HttpCaller, HttpState, retry_later, text},
@@ -18,7 +17,7 @@ use crate::{
 use axum::{
     Extension,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, uri::Authority},
+    http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority},
     middleware::Next,
     response::Response,
 };
@@ -61,17 +60,9 @@ pub(super) async fn enter(
     let http = &pages.http;
     http.check_request(&request)?;
     http.spend(connection.peer().ip(), 1)?;
-    let method = request.method().clone();
-    if method != Method::GET && method != Method::POST && method != Method::HEAD {
-        return Err(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
-    }
     let place = request.uri().path().strip_prefix(BASE).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();
-    if let Some(asset) = assets::respond(place) {
-        return Ok(asset);
-    }
-    // A browser sends the origin with every form. A request without one is not from a page of ours.
-    if method == Method::POST && !request.headers().contains_key(header::ORIGIN) {
-        return Err(text(StatusCode::FORBIDDEN, "missing Origin header"));
+    if let Some(response) = answer_early(&request, place) {
+        return Ok(response);
     }
     if !["login", "oauth", "callback"].contains(&place) {
         match pages.visit(&connection, request.headers()).await {

@@ -2,7 +2,7 @@
 //! this machine, and by `server` for those of a server.
 
 use super::{
-    layout,
+    assets, layout,
     params::Params,
     reply::{ViewContext, ViewReply, html_response, redirect},
     space::PageSpace,
@@ -17,7 +17,7 @@ use axum::{
     body::Body,
     extract::Request,
     http::{
-        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
         header::{self, CACHE_CONTROL},
     },
     middleware::Next,
@@ -50,6 +50,18 @@ pub(super) struct PageState {
     pub(super) base: String,
     pub(super) workers: Arc<WorkerPool>,
     pub(super) shutdown: CancellationToken,
+}
+
+/// Answers a request before anything is known about its person: with an asset, or by refusing a method, or a form of another site.
+/// `place` is the path below the base.
+pub(super) fn answer_early(request: &Request, place: &str) -> Option<Response> {
+    let method = request.method();
+    if method != Method::GET && method != Method::POST && method != Method::HEAD {
+        return Some(text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; use GET, HEAD or POST"));
+    }
+    // A browser sends the origin with every form. A request without one is not from a page of ours.
+    let is_form_of_another = method == Method::POST && !request.headers().contains_key(header::ORIGIN);
+    assets::respond(place).or_else(|| is_form_of_another.then(|| text(StatusCode::FORBIDDEN, "missing Origin header")))
 }
 
 /// A request of a person that was let in.

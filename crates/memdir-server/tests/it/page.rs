@@ -67,15 +67,21 @@ impl TestPage {
         self.start.split("/start").next().unwrap()
     }
 
-    /// Returns the head of the response to a request on a connection of its own.
-    fn get(&self, path: &str, cookie: &str) -> String {
+    /// Returns the response to a request on a connection of its own. `rest` is its other headers, and its body.
+    fn request(&self, method: &str, path: &str, cookie: &str, rest: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n", self.address);
+        let address = &self.address;
+        let request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nCookie: {cookie}\r\nConnection: close\r\n{rest}");
         stream.write_all(request.as_bytes()).unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
-        response.split("\r\n\r\n").next().unwrap().to_owned()
+        response
+    }
+
+    /// Returns the head of the response to a GET.
+    fn get(&self, path: &str, cookie: &str) -> String {
+        self.request("GET", path, cookie, "\r\n").split("\r\n\r\n").next().unwrap().to_owned()
     }
 
     fn status(&self, path: &str, cookie: &str) -> u16 {
@@ -122,4 +128,22 @@ fn unauthenticated_requests_do_not_extend_the_idle_timeout() {
     assert!(page.ended.try_recv().is_err());
     page.clock.set_minutes(119);
     page.ended.recv_timeout(PATIENCE).unwrap();
+}
+
+#[test]
+fn an_error_has_the_status_that_it_has_in_the_rest_api() {
+    let page = TestPage::start(0);
+    let cookie = page.sign_in();
+    for (path, status) in [("/m/no/such", 404), ("/change/zzzzzzzz", 404), ("/search?q=a&since=soon", 422)] {
+        assert_eq!(page.status(&format!("{}{path}", page.base()), &cookie), status, "{path}");
+    }
+    let form = page.request("GET", &format!("{}/new", page.base()), &cookie, "\r\n");
+    let csrf = form.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let save = |name: &str, text: &str| {
+        let body = format!("csrf={csrf}&new=1&name={name}&text={text}");
+        let headers = format!("Origin: http://{}\r\nContent-Type: application/x-www-form-urlencoded", page.address);
+        let rest = format!("{headers}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        page.request("POST", &format!("{}/save", page.base()), &cookie, &rest)["HTTP/1.1 ".len()..][..3].to_owned()
+    };
+    assert_eq!([save("a", "One."), save("a", "Two."), save("..", "One.")], ["303", "409", "422"]);
 }

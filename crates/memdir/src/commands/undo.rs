@@ -8,12 +8,12 @@ use crate::{
     spaces,
 };
 use memdir_core::{
-    ChangeFilter, ChangeId, Memdir, UndoTarget, Undone, Verb,
+    Memdir, UndoTarget, Undone, Verb,
     internal::{
         base::time,
         operations::{
             history,
-            undo::{describe_infinitive, newest},
+            undo::{changes_in_effect, describe_infinitive, newest},
         },
         store::files::real_path,
     },
@@ -35,9 +35,6 @@ fn dated(undone: Undone, memdir: &Memdir) -> Dated {
     Dated { undone, age }
 }
 
-/// Maximum number of changes that are searched for the newest one that can be undone.
-const LOOK_BACK: usize = 1_000;
-
 pub(super) fn undo(args: &args::UndoArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let undone = match with_other_projects(args.id.as_deref(), false, space)? {
         Some((memdir, id)) => memdir.undo(&UndoTarget::Id(id))?,
@@ -58,17 +55,20 @@ pub(super) fn redo(args: &args::RedoArgs, space: &OpenSpace<'_>) -> Result<Comma
 /// undone in both. `None` if the change belongs to this space only.
 fn with_other_projects(id: Option<&str>, redo: bool, space: &OpenSpace<'_>) -> Result<Option<(Memdir, String)>, Failure> {
     let Some((settings, scope)) = space.origin.filter(|(settings, _)| settings.only.is_empty()) else { return Ok(None) };
-    let filter = ChangeFilter { id: id.map(str::to_owned), most: LOOK_BACK, ..ChangeFilter::default() };
-    if id.is_none() && !redo {
-        space.memdir.store().record_outside_changes(space.memdir.context().clock.now(), true)?;
-    }
-    let mut all = history::history(space.memdir.store(), &filter)?;
-    if id.is_none() {
-        // The same choice as the library's: the newest change that is not undone, and for redo the newest undo.
-        let undone: Vec<ChangeId> = all.iter().filter_map(|change| change.undoes.clone()).collect();
-        all.retain(|change| (change.verb == Verb::Undo) == redo && !undone.contains(&change.id));
-    }
-    let picked = if id.is_some() { all.first() } else { newest(&all) };
+    let store = space.memdir.store();
+    // The same choice as the library's: the newest change that is not undone, and for redo the newest undo.
+    let picked = match id {
+        // The library reports an id that is unknown or ambiguous.
+        Some(id) => history::find_change(store, id).ok(),
+        None => {
+            if !redo {
+                store.record_outside_changes(space.memdir.context().clock.now(), true)?;
+            }
+            let mut changes = changes_in_effect(store)?;
+            changes.retain(|change| (change.verb == Verb::Undo) == redo);
+            newest(&changes).cloned()
+        }
+    };
     let Some(change) = picked.filter(|change| !change.elsewhere.is_empty()) else { return Ok(None) };
     let projects = real_path(&settings.home.value).join("projects");
     let mut mounts = scope.mounts_only();

@@ -88,7 +88,8 @@ fn foreign_hosts_and_origins_are_refused() {
     {
         assert_eq!(status(&[("Origin", origin)]), 403, "{origin}");
     }
-    for origin in ["https://app.example.org", own.as_str()] {
+    let other_address = format!("http://127.0.0.2:{port}");
+    for origin in ["https://app.example.org", own.as_str(), other_address.as_str()] {
         assert_ne!(status(&[("Origin", origin)]), 403, "{origin}");
     }
     let rebound = format!("evil.example:{port}");
@@ -96,7 +97,7 @@ fn foreign_hosts_and_origins_are_refused() {
         assert_eq!(status(&[("Host", host)]), 403, "{host}");
     }
     let local = format!("localhost:{port}");
-    for host in ["localhost", local.as_str(), "memory.example.org", "MEMORY.example.org:443", "[::1]"] {
+    for host in ["localhost", local.as_str(), "memory.example.org", "MEMORY.example.org:443", "[::1]", "127.0.0.2"] {
         assert_ne!(status(&[("Host", host)]), 403, "{host}");
     }
     let mut client = web.connect();

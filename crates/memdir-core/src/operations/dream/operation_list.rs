@@ -56,13 +56,7 @@ enum RawList {
 
 /// Parses a list of operations: JSON alone, or one JSON code block in an answer. Prose without one is an error.
 pub fn operation_list(text: &str) -> Result<Vec<RawOperation>> {
-    if text.len() > limits::DREAM_PLAN_BYTES {
-        return Err(Error::TooLarge {
-            what: "the list of operations".into(),
-            size: text.len() as u64,
-            limit: limits::DREAM_PLAN_BYTES as u64,
-        });
-    }
+    super::parse::check_size("the list of operations", text)?;
     let json = json_block(text).unwrap_or(text).trim();
     if !json.starts_with(['{', '[']) {
         return Err(Error::bad_input(

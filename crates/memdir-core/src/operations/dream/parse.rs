@@ -14,13 +14,17 @@ use std::{collections::HashMap, iter::Peekable, str::FromStr};
 
 /// Parses the text of a plan.
 pub fn parse(text: &str) -> Result<DreamPlan> {
-    if text.len() > limits::DREAM_PLAN_BYTES {
-        return Err(Error::TooLarge { what: "the plan".into(), size: text.len() as u64, limit: limits::DREAM_PLAN_BYTES as u64 });
-    }
+    check_size("the plan", text)?;
     // An editor of Windows ends every line of the plan with CRLF, including those of the texts.
     let is_crlf = text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n"));
     let text = if is_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
     PlanParser { lines: (1..).zip(text.split('\n')).collect::<Vec<_>>().into_iter().peekable() }.plan()
+}
+
+/// Fails if a plan or a list of operations is too large.
+pub(super) fn check_size(what: &str, text: &str) -> Result<()> {
+    let (size, limit) = (text.len() as u64, limits::DREAM_PLAN_BYTES as u64);
+    if size > limit { Err(Error::TooLarge { what: what.to_owned(), size, limit }) } else { Ok(()) }
 }
 
 struct PlanParser<'a> {

@@ -7,7 +7,6 @@ use crate::{
     base::{
         disk::{self, FileLock, LockWait, Replace},
         error::{Error, Result},
-        limits,
     },
     store::{Change, ChangeFilter, Store, Verb},
 };
@@ -155,9 +154,7 @@ impl DreamShelf {
     /// Keeps a plan and returns its file. A plan that could not be read again is an error.
     pub fn keep(&self, plan: &DreamPlan) -> Result<PathBuf> {
         let text = render(plan);
-        if text.len() > limits::DREAM_PLAN_BYTES {
-            return Err(Error::TooLarge { what: "the plan".into(), size: text.len() as u64, limit: limits::DREAM_PLAN_BYTES as u64 });
-        }
+        parse::check_size("the plan", &text)?;
         let stamp = plan.made.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
         let write = || -> io::Result<PathBuf> {
             disk::create_private_dir(&self.dir)?;

@@ -65,11 +65,8 @@ fn successions(material: &Material) -> Successions {
     if fields.is_empty() {
         return Successions::default();
     }
-    let by_name: HashMap<&str, &MaterialFile> = material.files.iter().map(|file| (file.name(), file)).collect();
     let prefix_of: HashMap<&MemoryPath, &str> = material.files.iter().map(|file| (&file.path, file.prefix.as_str())).collect();
-    Successions::new(&fields, |holder, name| {
-        by_name.get(name).filter(|file| prefix_of.get(holder) == Some(&file.prefix.as_str())).map(|file| file.path.clone())
-    })
+    Successions::among(&fields, material.files.iter().map(|file| &file.path), &|path| prefix_of.get(path).copied())
 }
 
 fn archive(file: &MaterialFile, why: String, confidence: u8, source: Option<&MaterialFile>) -> DreamOperation {

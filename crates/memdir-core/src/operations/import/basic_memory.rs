@@ -6,7 +6,7 @@ use super::{
     names::{self, slug},
 };
 use crate::{
-    base::{error::Problem, path::MemoryPath, steps, text},
+    base::{error::Problem, limits, path::MemoryPath, steps, text},
     memory::{
         Kind, Memory,
         lines::FenceScanner,
@@ -21,8 +21,6 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// The maximum number of targets of dead links that a problem names.
 const NAMED_TARGETS: usize = 5;
-/// The maximum number of characters of a description.
-const DESCRIPTION_CHARS: usize = 200;
 
 /// Converts notes, given by their path in the directory and their text, in this order.
 pub fn convert(notes: Vec<Incoming>) -> ImportFile {
@@ -196,7 +194,7 @@ fn first_observation(body: &str) -> Option<String> {
         }
         let text = observation_text(line).filter(|_| !is_code)?;
         let text = text.split_whitespace().filter(|word| !is_tag(word)).collect::<Vec<_>>().join(" ");
-        return Some(text::ellipsis(&text, DESCRIPTION_CHARS).into_owned()).filter(|text| !text.is_empty());
+        return Some(text::ellipsis(&text, limits::IMPORT_DESCRIPTION_CHARS).into_owned()).filter(|text| !text.is_empty());
     }
     None
 }

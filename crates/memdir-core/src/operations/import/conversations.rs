@@ -1,7 +1,10 @@
 //! Imports data exports of ChatGPT and Claude: `conversations.json` and Claude's `memories.json`. A conversation becomes a log, which
 //! is searched and has no entrypoint line. Pure.
 
-use super::{ImportFile, Incoming, names::slug};
+use super::{
+    ImportFile, Incoming,
+    names::{log_name, slug},
+};
 use crate::base::sort::SharedSort as _;
 use crate::{
     base::{error::Problem, limits, text},
@@ -92,17 +95,14 @@ fn log(conversation: &Conversation<'_>, part: usize, of: usize) -> Incoming {
     let title = if title.is_empty() { "Untitled" } else { &title };
     let (slug, number) = (slug(title), if part > 1 { format!("-part-{part}") } else { String::new() });
     let title = &if of > 1 { format!("{title} (part {part} of {of})") } else { title.to_owned() };
-    let day = conversation.at.map(|at| at.to_zoned(TimeZone::UTC));
-    let folder = day.as_ref().map_or_else(|| "undated".to_owned(), |day| day.strftime("%Y/%m").to_string());
-    let date = day.as_ref().map_or_else(String::new, |day| day.strftime("%Y-%m-%d-").to_string());
-    let when = day.as_ref().map_or_else(String::new, |day| day.strftime(" on %Y-%m-%d").to_string());
+    let when = conversation.at.map_or_else(String::new, |at| at.to_zoned(TimeZone::UTC).strftime(" on %Y-%m-%d").to_string());
     let description = format!("A conversation with {}{when}", if conversation.host == "chatgpt" { "ChatGPT" } else { "Claude" });
     let created = conversation.at.map(|at| at.to_string());
     let mut fields = vec![("name", title.as_str()), ("description", &description), ("type", "reference"), ("source", conversation.host)];
     fields.extend(created.as_deref().map(|created| ("created", created)));
     let body: String = conversation.turns.iter().map(|(who, text)| format!("## {who}\n\n{}\n\n", text.trim())).collect();
     let text = memory::compose(&fields, &format!("{}\n", body.trim_end()));
-    Incoming { name: format!("logs/imported/{}/{folder}/{date}{slug}{number}", conversation.host), text }
+    Incoming { name: log_name(conversation.host, conversation.at, &format!("{slug}{number}")), text }
 }
 
 /// Reads the branch of the current node, because the export has a tree of edited messages.

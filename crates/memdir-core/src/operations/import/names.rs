@@ -1,6 +1,7 @@
 //! Makes names for imported memories whose own name is missing or invalid. Pure.
 
 use crate::base::{error::Result, path::MemoryPath};
+use jiff::{Timestamp, tz::TimeZone};
 
 /// Maximum number of characters of a path component.
 const PART_CHARS: usize = 60;
@@ -20,6 +21,14 @@ pub fn slug(text: &str) -> String {
     }
     let out = out.trim_matches('-');
     if out.is_empty() { "unnamed".to_owned() } else { out.to_owned() }
+}
+
+/// Returns the name of an imported log below the folder of its origin: in the folder of its month, with its day.
+pub fn log_name(folder: &str, at: Option<Timestamp>, name: &str) -> String {
+    match at.map(|at| at.to_zoned(TimeZone::UTC)) {
+        Some(day) => format!("logs/imported/{folder}/{}{name}", day.strftime("%Y/%m/%Y-%m-%d-")),
+        None => format!("logs/imported/{folder}/undated/{name}"),
+    }
 }
 
 /// Returns the path for an imported memory: its own name if that is valid, else a slug of it.

@@ -7,7 +7,7 @@ use super::{
     contain::{OpenRoot, Root},
     journal::{self, ChangePart, FileDraft, JournalRecord, PlacedRecord, RecordState},
     lock::Lock,
-    on_disk, read_file, spellings,
+    on_disk, read_file,
     temps::{ChangeTempName, keep_save},
 };
 use crate::base::sort::SharedSort as _;
@@ -18,7 +18,7 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Change, ChangeId, FileChange, FileEdit, IdempotencyKey, Intent, MountInfo, Role, Stamp, Stored, View, Walk},
+    store::{Change, ChangeId, FileChange, FileEdit, IdempotencyKey, Intent, MountInfo, Role, Stamp, Stored, View, Walk, mounts},
 };
 use std::{
     cell::RefCell,
@@ -51,7 +51,7 @@ impl View for LockedMounts<'_> {
         match &stored {
             Some(stored) => drop(reads.entry(stored.path.clone()).or_insert(Some(stored.version))),
             None => {
-                for name in spellings(path.as_str()).iter().filter_map(|name| MemoryPath::parse(name).ok()) {
+                for name in mounts::spellings(path.as_str()).iter().filter_map(|name| MemoryPath::parse(name).ok()) {
                     reads.entry(name).or_insert(None);
                 }
             }
@@ -192,11 +192,7 @@ impl<'a> LockedMounts<'a> {
                 let why = "internal error: the mount of this memory is not locked for this change";
                 return Err(Error::unavailable(edit.path.to_string(), why).into());
             }
-            let size = edit.bytes.as_ref().map_or(0, Vec::len);
-            let limit = self.store.infos[spot.mount].file_bytes;
-            if size > limit {
-                return Err(Error::TooLarge { what: edit.path.name().to_owned(), size: size as u64, limit: limit as u64 }.into());
-            }
+            mounts::check_size(&self.store.infos[spot.mount], &edit)?;
             let before = self.store.read_exact(&spot)?;
             let now = before.as_ref().map(|stored| stored.version);
             if let Some(read) = self.reads.borrow().get(&edit.path).copied().filter(|read| *read != now) {

@@ -214,7 +214,7 @@ impl OpenRoot<'_> {
         let mode = if self.root.shared { DirMode::Umask } else { DirMode::Private };
         let made = fault::point().and_then(|()| disk::create_dir_at(&above, name, mode, &shown));
         made.map_err(|e| Error::io("create", self.root.path.join(OsStr::from_bytes(rel)), e))?;
-        self.dir(rel)?.ok_or_else(|| Error::explained_path(lossy(rel), "it is a file, not a directory; use another name"))
+        self.dir(rel)?.ok_or_else(|| Error::below_file(lossy(rel)))
     }
 
     /// Opens the root's directory again, for reading its entries.

@@ -6,7 +6,6 @@ use super::{
     FileStore, Lock, Spot,
     journal::{FileDraft, Lookup, PlacedRecord, RecordState},
     recover::Settler,
-    spellings,
 };
 use crate::base::sort::SharedSort as _;
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
         path::MemoryPath,
         version::Version,
     },
-    store::{Change, ChangeCursor, ChangeFilter, ChangeId, FileChange, JournalSize, Role, Verb},
+    store::{Change, ChangeCursor, ChangeFilter, ChangeId, FileChange, JournalSize, Role, Verb, mounts},
 };
 use jiff::Timestamp;
 use std::{
@@ -285,7 +284,7 @@ impl FileStore {
         }
         let mut journal = self.journal(spot.mount);
         journal.ready_to_read()?;
-        for rel in spellings(&spot.rel) {
+        for rel in mounts::spellings(&spot.rel) {
             if journal.latest(&rel)?.is_some() {
                 return Ok(Spot { rel, ..spot });
             }

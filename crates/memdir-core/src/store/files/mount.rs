@@ -23,6 +23,11 @@ impl ClosedFolder {
     pub fn new(folder: &str, why: &str, cause: ReadOnlyCause) -> Self {
         ClosedFolder { folder: folder.to_owned(), why: why.to_owned(), cause }
     }
+
+    /// Closes the folder of the agents of a caller, each of which has a token of its own.
+    pub fn of_agents_with_token() -> Self {
+        ClosedFolder::new("agent", "an agent's memory is accessible only with that agent's token", ReadOnlyCause::Name)
+    }
 }
 
 /// The configuration of a mount. Paths are absolute; the caller has expanded them.

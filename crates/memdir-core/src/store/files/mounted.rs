@@ -79,12 +79,6 @@ impl FileMount {
 pub(crate) fn check_apart(mounts: &[FileMount]) -> Result<()> {
     for (i, a) in mounts.iter().enumerate() {
         for b in &mounts[i + 1..] {
-            if a.info.prefix == b.info.prefix {
-                return Err(Error::bad_input(
-                    "mounts",
-                    format!("two mounts have the prefix {:?}; use a different prefix for each", a.info.prefix),
-                ));
-            }
             let (inner, outer) = if a.root.path().starts_with(b.root.path()) { (a, b) } else { (b, a) };
             let filtered = inner.rules.has_globs() || outer.rules.has_globs() || is_nested(inner, outer);
             if inner.root.path().starts_with(outer.root.path()) && !filtered {

@@ -4,16 +4,13 @@ use super::{
     model::ChangeObject,
     problem::Problem,
     route::{NoBody, NoQuery, Once, RestCall, RestOperation, RestReply, RouteHeader, RouteInfo},
-    types::Bounded,
+    types::{ListLimit, list_limit},
 };
 use crate::call::CallKind;
 use axum::http::{Method, StatusCode};
 use memdir_core::{ChangeCursor, Error, MemoryPath, ReadOnlyCause, UndoTarget, internal::store::mounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Changes on a page if the caller gives no limit.
-pub(super) const DEFAULT_LIMIT: u32 = 100;
 
 /// Which changes.
 #[derive(Deserialize, JsonSchema)]
@@ -22,7 +19,7 @@ pub(super) struct ChangesQuery {
     /// The value of `cursor` from the previous page. Default: the beginning of the history.
     after: Option<String>,
     /// Maximum number of changes. Default: 100.
-    limit: Option<Bounded<1, 1000>>,
+    limit: Option<ListLimit>,
 }
 
 /// A page of changes.
@@ -53,7 +50,7 @@ impl RestOperation for ListChanges {
 
     fn run(call: &RestCall, query: ChangesQuery, _: NoBody) -> Result<RestReply<ChangesPage>, Problem> {
         let after = query.after.as_deref().map(ChangeCursor::parse).transpose()?;
-        let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0) as usize;
+        let limit = list_limit(query.limit);
         let page = call.memdir.changes_since(after.as_ref(), limit)?;
         Ok(RestReply::ok(ChangesPage {
             data: page.changes.iter().map(|(change, _)| change.into()).collect(),

@@ -9,7 +9,7 @@ use super::{
 use crate::call::CallKind;
 use axum::http::{Method, StatusCode};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use memdir_core::{Error, List, MemoryPath, Stored};
+use memdir_core::{Error, List, MemoryPath, Stored, internal::store::if_readable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -136,12 +136,8 @@ impl RestOperation for ListMemories {
 /// Reads memories. One that another program made too large or unreadable is left out, like one that was deleted meanwhile.
 fn read_all(call: &RestCall, paths: &[MemoryPath]) -> Result<Vec<Option<Stored>>, Problem> {
     let store = call.memdir.store();
-    let if_readable = |path| match store.get(path) {
-        Err(Error::Io { .. } | Error::TooLarge { .. }) => Ok(None),
-        other => Ok(other?),
-    };
     match store.get_many(paths) {
-        Err(Error::Io { .. } | Error::TooLarge { .. }) => paths.iter().map(if_readable).collect(),
+        Err(Error::Io { .. } | Error::TooLarge { .. }) => paths.iter().map(|path| Ok(if_readable(store.get(path))?)).collect(),
         other => Ok(other?),
     }
 }

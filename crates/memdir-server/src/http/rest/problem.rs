@@ -1,5 +1,5 @@
-//! Errors of the REST API as `application/problem+json` (RFC 9457). The one place that decides which error has which status; the table of
-//! the reference page comes from it. A response never contains a path of the machine or the value of a secret.
+//! Errors of the REST API as `application/problem+json` (RFC 9457). The one place that decides which error has which status, also on the
+//! page; the table of the reference page comes from it. A response never contains a path of the machine or the value of a secret.
 
 use crate::http::response::with_type;
 use axum::{
@@ -130,43 +130,52 @@ impl Problem {
     }
 }
 
+/// The kind of a change that is waiting for review, which is not an error and so not in the list.
+const PROPOSED: ProblemKind = ProblemKind { status: StatusCode::ACCEPTED.as_u16(), name: "proposed", meaning: "" };
+
+/// Returns the HTTP status of an error.
+pub(crate) fn error_status(error: &Error) -> StatusCode {
+    StatusCode::from_u16(error_kind(error).status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+fn error_kind(error: &Error) -> ProblemKind {
+    match error {
+        Error::Proposed { .. } => PROPOSED,
+        Error::NotFound { .. } | Error::NoCandidate { .. } | Error::NoChat { .. } | Error::NoProposal { .. } | Error::NotKept { .. } => {
+            NOT_FOUND
+        }
+        Error::Changed { .. } | Error::OutdatedProposal { .. } => BODY_PRECONDITION,
+        Error::Exists { .. } => PATH_CONFLICT,
+        Error::Conflict { .. }
+        | Error::NoChange { .. }
+        | Error::AlreadyUndone { .. }
+        | Error::AlreadyRejected { .. }
+        | Error::Repeated { .. }
+        | Error::Review { .. } => CHANGE_CONFLICT,
+        Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } | Error::NoTeam { .. } => INVALID_VALUE,
+        Error::Secret { .. } => SECRET,
+        Error::TooLarge { .. } | Error::ReasonTooLong { .. } => TOO_LARGE,
+        Error::QuotaExceeded { .. } => QUOTA,
+        Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => NOT_ALLOWED,
+        Error::Busy { .. } => OVERLOADED,
+        Error::Unavailable { .. } | Error::Uncertain { .. } => UNAVAILABLE,
+        _ => INTERNAL,
+    }
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        if let Error::Proposed { id, is_repeated, .. } = &error {
-            let problem = Problem::new(StatusCode::ACCEPTED, "proposed", error.to_string()).with_hint(error.hint());
-            return Problem { proposal: Some((id.clone(), *is_repeated)), ..problem };
-        }
-        let kind = match &error {
-            Error::NotFound { .. }
-            | Error::NoCandidate { .. }
-            | Error::NoChat { .. }
-            | Error::NoProposal { .. }
-            | Error::NotKept { .. } => NOT_FOUND,
-            Error::Changed { .. } | Error::OutdatedProposal { .. } => BODY_PRECONDITION,
-            Error::Exists { .. } => PATH_CONFLICT,
-            Error::Conflict { .. }
-            | Error::NoChange { .. }
-            | Error::AlreadyUndone { .. }
-            | Error::AlreadyRejected { .. }
-            | Error::Repeated { .. }
-            | Error::Review { .. } => CHANGE_CONFLICT,
-            Error::BadPath { .. } | Error::BadEdit { .. } | Error::BadInput { .. } | Error::NoTeam { .. } => INVALID_VALUE,
-            Error::Secret { .. } => SECRET,
-            Error::TooLarge { .. } | Error::ReasonTooLong { .. } => TOO_LARGE,
-            Error::QuotaExceeded { .. } => QUOTA,
-            Error::ReadOnly { .. } | Error::NotReviewer | Error::Removed { .. } => NOT_ALLOWED,
-            Error::Busy { .. } => {
-                // The message names the directory.
-                return Problem::of_kind(OVERLOADED, "the memory is locked by another change").with_hint(error.hint());
-            }
-            Error::Unavailable { .. } | Error::Uncertain { .. } => UNAVAILABLE,
-            Error::Io { doing, source, .. } => {
-                // The message names the file.
-                let detail = format!("cannot {doing} a memory file: {}", source.kind());
-                return Problem::of_kind(INTERNAL, detail).with_hint(error.hint());
-            }
-            _ => INTERNAL,
+        let detail = match &error {
+            // The message names the directory.
+            Error::Busy { .. } => "the memory is locked by another change".to_owned(),
+            // The message names the file.
+            Error::Io { doing, source, .. } => format!("cannot {doing} a memory file: {}", source.kind()),
+            _ => error.to_string(),
         };
-        Problem::of_kind(kind, error.to_string()).with_hint(error.hint())
+        let problem = Problem::of_kind(error_kind(&error), detail).with_hint(error.hint());
+        match error {
+            Error::Proposed { id, is_repeated, .. } => Problem { proposal: Some((id, is_repeated)), ..problem },
+            _ => problem,
+        }
     }
 }

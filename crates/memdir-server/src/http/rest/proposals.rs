@@ -4,16 +4,13 @@ use super::{
     problem::Problem,
     proposal_object::{ProposalObject, ProposalStateName},
     route::{NoBody, NoQuery, RestCall, RestOperation, RestReply, RouteInfo},
-    types::Bounded,
+    types::{ListLimit, list_limit},
 };
 use crate::call::CallKind;
 use axum::http::{Method, StatusCode};
 use memdir_core::{Error, ProposalState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Proposals in a list if the caller gives no limit.
-const DEFAULT_LIMIT: u32 = 100;
 
 /// Which proposals.
 #[derive(Deserialize, JsonSchema)]
@@ -22,7 +19,7 @@ pub(super) struct ProposalsQuery {
     /// Only proposals in this state. Default: all states.
     state: Option<ProposalStateName>,
     /// Maximum number of proposals. Default: 100.
-    limit: Option<Bounded<1, 1000>>,
+    limit: Option<ListLimit>,
 }
 
 /// Proposals.
@@ -55,7 +52,7 @@ impl RestOperation for ListProposals {
     type Reply = ProposalPage;
 
     fn run(call: &RestCall, query: ProposalsQuery, _: NoBody) -> Result<RestReply<ProposalPage>, Problem> {
-        let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0) as usize;
+        let limit = list_limit(query.limit);
         let mut proposals = call.memdir.proposals(query.state.map(ProposalState::from), limit + 1)?;
         let has_more = proposals.len() > limit;
         proposals.truncate(limit);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::CallKind,
-    http::event_body::{KEEP_ALIVE_SECS, event_stream},
+    http::event_body::{CONNECTED, KEEP_ALIVE_SECS, QUIET, event_stream},
     subscriptions::ResourceEvent,
 };
 use axum::{
@@ -96,7 +96,7 @@ where
 {
     let (sender, receiver) = mpsc::channel(8);
     tokio::spawn(async move {
-        let mut message = Bytes::from_static(b"retry: 3000\n: connected\n\n");
+        let mut message = Bytes::from_static(CONNECTED);
         let mut quiet_secs = 0;
         loop {
             if !message.is_empty() && sender.send(message).await.is_err() {
@@ -116,7 +116,7 @@ where
                 () = tokio::time::sleep(Duration::from_secs(POLL_SECS)) => quiet_secs += POLL_SECS,
             }
             if quiet_secs >= KEEP_ALIVE_SECS {
-                (message, quiet_secs) = (Bytes::from_static(b": quiet\n\n"), 0);
+                (message, quiet_secs) = (Bytes::from_static(QUIET), 0);
             }
         }
     });

@@ -19,6 +19,14 @@ impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Bounded<MIN, MAX>
     }
 }
 
+/// The maximum number of items of a list.
+pub(super) type ListLimit = Bounded<1, 1000>;
+
+/// Returns the maximum number of items of a list: 100 if the caller gives none.
+pub(super) fn list_limit(limit: Option<ListLimit>) -> usize {
+    limit.map_or(100, |limit| limit.0) as usize
+}
+
 /// An integer. JSON Schema counts 1.0 as one.
 struct WholeNumber;
 

@@ -4,16 +4,13 @@ use super::{
     model::{ContentEncoding, VersionObject, VersionType, encode, sha256_hex},
     problem::Problem,
     route::{NoBody, RestCall, RestOperation, RestReply, RouteInfo, parse_path},
-    types::Bounded,
+    types::{ListLimit, list_limit},
 };
 use crate::call::CallKind;
 use axum::http::{Method, StatusCode};
 use memdir_core::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Versions in a list if the caller gives no limit.
-const DEFAULT_LIMIT: u32 = 100;
 
 /// Which memory.
 #[derive(Deserialize, JsonSchema)]
@@ -22,7 +19,7 @@ pub(super) struct VersionsQuery {
     /// The name of the memory, which may have been deleted.
     path: String,
     /// Maximum number of versions. Default: 100.
-    limit: Option<Bounded<1, 1000>>,
+    limit: Option<ListLimit>,
 }
 
 /// The versions of a memory.
@@ -52,7 +49,7 @@ impl RestOperation for ListVersions {
     type Reply = VersionPage;
 
     fn run(call: &RestCall, query: VersionsQuery, _: NoBody) -> Result<RestReply<VersionPage>, Problem> {
-        let limit = query.limit.map_or(DEFAULT_LIMIT, |limit| limit.0) as usize;
+        let limit = list_limit(query.limit);
         let mut versions = call.memdir.versions(&parse_path(&query.path)?, limit + 1)?;
         let has_more = versions.len() > limit;
         versions.truncate(limit);

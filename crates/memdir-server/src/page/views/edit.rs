@@ -1,12 +1,15 @@
 //! Edit, create and delete a memory. A save names the version it is based on; if another writer was faster, the conflict is shown
 //! with both texts, and nothing is lost.
 
-use crate::page::{
-    layout, lines,
-    params::Params,
-    reply::{ShellPage, ViewContext, ViewReply},
-    validity,
-    views::memory,
+use crate::{
+    http::error_status,
+    page::{
+        layout, lines,
+        params::Params,
+        reply::{ShellPage, ViewContext, ViewReply},
+        validity,
+        views::memory,
+    },
 };
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -66,7 +69,7 @@ pub(in crate::page) fn save(context: &ViewContext<'_>, _: &str, form: &Params) -
         // The text must survive every refusal: a secret, a bad name, a full disk.
         Err(error) => {
             let message = html! { p.error role="alert" { (error.command_message()) } p { (layout::error_hint(context, &error)) } };
-            Ok(editor(context, &draft, StatusCode::UNPROCESSABLE_ENTITY, message))
+            Ok(editor(context, &draft, error_status(&error), message))
         }
     }
 }

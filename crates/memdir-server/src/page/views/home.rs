@@ -12,6 +12,7 @@ use memdir_core::{
     ChangeFilter, Check, CheckSeverity, Result, Source, Stats,
     internal::{
         base::{limits, text},
+        operations::undo,
         secrets,
     },
 };
@@ -53,7 +54,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                 @if changes.is_empty() {
                     p { "No changes yet." @if context.space.machine.is_some() { " Save the first memory with " code { "memdir write NAME TEXT" } "." } }
                 }
-                (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &timeline::undone(&changes)))
+                (timeline::change_list(context, &changes.iter().collect::<Vec<_>>(), &undo::undone_changes(&changes)))
                 @if !changes.is_empty() { p { a href=(context.url("/timeline")) { "All changes" } } }
             }
             @if context.space.machine.is_some() { section {

@@ -1,12 +1,15 @@
 //! One dream plan: its operations with their reasons and differences, a checkbox for each, and what applying it did. Applying compares the
 //! version of every file; what changed since is skipped and reported.
 
-use crate::page::{
-    layout::{self, counted},
-    lines,
-    params::{Params, encode},
-    reply::{ShellPage, ViewContext, ViewReply},
-    views::dream,
+use crate::{
+    http::error_status,
+    page::{
+        layout::{self, counted},
+        lines,
+        params::{Params, encode},
+        reply::{ShellPage, ViewContext, ViewReply},
+        views::dream,
+    },
 };
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -187,7 +190,7 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
     let limit_percent = form.get("limit").parse::<u64>().ok().filter(|percent| (1..=100).contains(percent));
     let mut applied = match context.space.memdir.apply_dream(&ApplyDream { plan: &plan, limit_percent }) {
         Ok(applied) => applied,
-        Err(error) => return refuse(StatusCode::UNPROCESSABLE_ENTITY, &error.command_message()),
+        Err(error) => return refuse(error_status(&error), &error.command_message()),
     };
     shelf.record_applied(&opened.kept.file, opened.version.to_string(), &applied, context.space.memdir.context().clock.now());
     let unchecked = unchecked.iter().map(|(_, operation)| LeftOut { operation: operation.title(), why: "not checked".to_owned() });

@@ -9,7 +9,10 @@ use crate::page::{
 use maud::{Markup, html};
 use memdir_core::{
     Proposal, ProposalReading, ProposalState, ProposedDiff, Result,
-    internal::{base::visible::visible, operations::undo},
+    internal::{
+        base::{limits, visible::visible},
+        operations::undo,
+    },
 };
 use std::ops::Range;
 
@@ -17,8 +20,8 @@ use std::ops::Range;
 const PER_PAGE: usize = 100;
 /// The heading of a memory takes the room of this many lines of its diff.
 const HEADING_LINES: usize = 10;
-/// The longest reason, in characters.
-const REASON_CHARS: usize = 1_000;
+/// The longest reason in UTF-16 code units, which is what a browser counts. None of them has more than three bytes of UTF-8.
+const REASON_UNITS: usize = limits::REVIEW_REASON_BYTES / 3;
 
 /// Shows the open proposals, then those that were decided.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
@@ -122,7 +125,7 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
             @else if !is_last && !is_outdated { p { "To accept this proposal, go to the last part of the diff." } }
             (decision_form(context, &proposal, &html! {
                 @if !is_outdated && is_complete && is_last { button type="submit" name="decision" value="accept" { "Accept" } }
-                label { "Reason " input name="reason" maxlength=(REASON_CHARS) autocomplete="off"; }
+                label { "Reason " input name="reason" maxlength=(REASON_UNITS) autocomplete="off"; }
                 button type="submit" name="decision" value="reject" { "Reject" }
             }))
         }

@@ -7,7 +7,7 @@ use crate::page::{
 };
 use maud::{Markup, html};
 use memdir_core::{
-    Change, ChangeFilter, FileChange, MemoryPath, Result, Role, UndoTarget, Undone, Verb,
+    Change, ChangeFilter, ChangeId, FileChange, MemoryPath, Result, Role, UndoTarget, Undone, Verb,
     internal::operations::{diff, history, undo},
 };
 use std::collections::{BTreeSet, HashSet};
@@ -16,8 +16,6 @@ use std::collections::{BTreeSet, HashSet};
 const PER_PAGE: usize = 50;
 /// Files of one change whose diffs are shown.
 const MAX_FILES: usize = 50;
-/// Changes that are searched for an undo of another one.
-const LOOK_BACK: usize = 1_000;
 
 /// Shows the changes, of one actor with `?actor=`.
 pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) -> Result<ViewReply> {
@@ -49,34 +47,18 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
                 @else { "There are no changes by " (actor) "." }
             }
         }
-        (change_list(context, &shown, &undone(&all)))
+        (change_list(context, &shown, &undo::undone_changes(&all)))
         (layout::pages(&path, number, matching.len() > number * PER_PAGE))
     };
     Ok(ShellPage::reply("Timeline", "/timeline", body))
 }
 
-/// The changes that are undone at present, of changes newest first. An undo is newer than what it reverts, so the newest changes suffice.
-pub(in crate::page) fn undone(changes: &[Change]) -> HashSet<String> {
-    let mut cancelled: HashSet<String> = HashSet::new();
-    for change in changes.iter().filter(|change| change.undoes.is_some()) {
-        if !cancelled.contains(&change.id.0) {
-            cancelled.extend(change.undoes.as_ref().map(|id| id.0.clone()));
-        }
-    }
-    cancelled
-}
-
-/// The newest changes that are undone at present.
-pub(in crate::page) fn undone_changes(context: &ViewContext<'_>) -> Result<HashSet<String>> {
-    Ok(undone(&context.space.memdir.history(&ChangeFilter { most: LOOK_BACK, ..ChangeFilter::default() })?))
-}
-
 /// Lists changes with their buttons.
-pub(in crate::page) fn change_list(context: &ViewContext<'_>, changes: &[&Change], undone: &HashSet<String>) -> Markup {
+pub(in crate::page) fn change_list(context: &ViewContext<'_>, changes: &[&Change], undone: &HashSet<ChangeId>) -> Markup {
     html! {
         ol.changes {
             @for change in changes {
-                @let is_undone = undone.contains(&change.id.0);
+                @let is_undone = undone.contains(&change.id);
                 li.undone[is_undone] data-row {
                     div {
                         a.name href=(context.url(&format!("/change/{}", change.id))) { (undo::describe(change)) }
@@ -117,7 +99,7 @@ pub(in crate::page) fn show_change(context: &ViewContext<'_>, id: &str, query: &
 fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[String]) -> Result<ViewReply> {
     let memdir = &context.space.memdir;
     let change = history::find_change(memdir.store(), id)?;
-    let is_undone = undone_changes(context)?.contains(&change.id.0);
+    let is_undone = undo::undone_changes(&undo::recent_changes(memdir.store())?).contains(&change.id);
     let files: Vec<&FileChange> = change.files.iter().filter(|file| file.role == Role::Memory).collect();
     let description = undo::describe(&change);
     let body = html! {

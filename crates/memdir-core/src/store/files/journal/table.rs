@@ -1,6 +1,7 @@
 //! A sorted table of the newest record of each file, so that opening a long journal reads little. Derived from the log; an invalid
 //! table is ignored.
 
+use super::frame::number;
 use std::{collections::HashMap, io, path::Path};
 
 const HEAD: &[u8; 16] = b"memdir heads  1\n";
@@ -19,7 +20,7 @@ pub(crate) struct RecordTable {
 /// Returns the key of a file: a part of the hash of its path.
 pub(crate) fn key(path: &str) -> u64 {
     let hash = blake3::hash(path.as_bytes());
-    hash.as_bytes()[..8].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
+    number(&hash.as_bytes()[..8])
 }
 
 impl RecordTable {
@@ -75,8 +76,4 @@ pub(super) fn checksum(front: &[u8], entries: &[u8]) -> [u8; 8] {
     let mut sum = [0; 8];
     sum.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
     sum
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
 }

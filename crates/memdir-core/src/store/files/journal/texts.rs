@@ -115,11 +115,7 @@ impl Journal {
             file.depth > 0
         })?;
         if is_forgotten {
-            return Err(Error::no_change(format!(
-                "version {} of {} was forgotten and cannot be restored",
-                version.short(),
-                strip_md(path)
-            )));
+            return Err(Error::forgotten_version(version, path));
         }
         if chain.is_empty() && !is_before {
             return Ok(None);
