@@ -2,6 +2,7 @@
 
 pub mod base {
     //! Errors, paths, text, time, files.
+    pub use crate::base::error::io_action;
     pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, phrase, raw, shell, sort, stamp, steps, text, time, visible};
 }
 
