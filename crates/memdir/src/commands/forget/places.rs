@@ -147,7 +147,7 @@ impl<'a> ForgetPlaces<'a> {
         }
         let journals: Vec<PathBuf> = all.iter().map(|mount| real_path(&mount.journal)).collect();
         let orphans = match is_everything {
-            true => dirs(&home.join("journal")).into_iter().filter(|dir| !journals.contains(&real_path(dir))).collect(),
+            true => dirs(&Places::new(&home).journals()).into_iter().filter(|dir| !journals.contains(&real_path(dir))).collect(),
             false => Vec::new(),
         };
         let archive = Some(chat_archive(settings)).filter(|archive| is_everything && archive.dir().is_dir());
@@ -330,15 +330,16 @@ impl<'a> ForgetPlaces<'a> {
     /// memory, whose own directories are gone, and their histories.
     fn leftovers(&self, phrase: &Phrase) -> Vec<PathBuf> {
         let home = &self.kept.home;
+        let places = Places::new(home);
         let mut out = Vec::new();
-        for dir in dirs(&home.join("projects")).into_iter().filter(|dir| self.is_everything && state_files::name_has(dir, phrase)) {
+        for dir in dirs(&places.projects()).into_iter().filter(|dir| self.is_everything && state_files::name_has(dir, phrase)) {
             let id = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let records = || project_records::ids(home).into_iter().filter_map(|other| Some((project_records::read(home, &other)?, other)));
             let is_used = records().any(|(record, other)| (other == id || record.memory.as_ref() == Some(&id)) && record.root.is_dir());
             let is_own = self.memories[0].1.store().mounts().iter().any(|mount| mount.root == dir);
             if !is_used && !is_own && holds_nothing(&dir) {
-                let journal = home.join("journal").join(journal_name(&dir));
-                let inbox = Some(home.join("inbox").join(&id)).filter(|inbox| project_records::count_memories(inbox) == 0);
+                let journal = places.journal(&dir);
+                let inbox = Some(places.inboxes().join(&id)).filter(|inbox| project_records::count_memories(inbox) == 0);
                 out.extend([dir, journal].into_iter().chain(inbox).filter(|dir| dir.is_dir()));
             }
         }
@@ -432,8 +433,9 @@ fn backups(home: &Path) -> Vec<PathBuf> {
 /// The memories below the home directory, the inboxes, the mounts of the settings, and the team memories of known projects.
 fn other_mounts(settings: &Settings) -> Vec<Mount> {
     let home = &settings.home.value;
-    let mut roots = vec![home.join("user")];
-    roots.extend(dirs(&home.join("projects")));
+    let places = settings.places();
+    let mut roots = vec![places.user()];
+    roots.extend(dirs(&places.projects()));
     roots.extend(dirs(&home.join("agents")));
     roots.extend(dirs(&home.join("agents-local")).iter().flat_map(|project| dirs(project)));
     for person in dirs(&home.join("people")) {
