@@ -10,7 +10,6 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{SyncLimits, SyncOutcome, SyncProgress};
 use memdir_core::{Clock as _, SystemClock, internal::base::limits};
@@ -31,10 +30,7 @@ pub(in crate::commands) fn sync_now(settings: &Settings, scope: &Scope, look: Ou
 
 fn sync_all(args: &ChatsSyncArgs, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<Report, Failure> {
     let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
-    let bar = if look.terminal && !look.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
+    let bar = look.progress_bar(0);
     let outcome = sync(settings, SyncLimits { until, never_wait: false }, &mut |progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
