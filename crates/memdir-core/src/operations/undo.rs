@@ -6,6 +6,7 @@ use crate::{
     base::{
         error::{Error, Result},
         path::{MemoryPath, strip_md},
+        text,
     },
     entrypoint::upkeep,
     operations::{
@@ -327,7 +328,7 @@ fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<Memory
 }
 
 fn left_note(left: &HashSet<MemoryPath>) -> String {
-    let memories = if left.len() == 1 { "1 memory".to_owned() } else { format!("{} memories", left.len()) };
+    let memories = text::counted(left.len() as u64, "memory", "memories");
     format!("skipped {memories} modified after the plan was applied: {}", sorted_names(left))
 }
 

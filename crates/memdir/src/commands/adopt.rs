@@ -1,9 +1,12 @@
 //! `memdir adopt`: mounts the memories of other programs in place, or shares one memory with a host.
 
-use super::install::{
-    HostOutcome, machine,
-    own_memory::{OwnMemorySettlement, SettlementContext},
-    show_outcomes,
+use super::{
+    counted,
+    install::{
+        HostOutcome, machine,
+        own_memory::{OwnMemorySettlement, SettlementContext},
+        show_outcomes,
+    },
 };
 use crate::{
     adopt::{self, import_dir},
@@ -239,10 +242,6 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes))
 }
 
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
 #[derive(Serialize)]
 struct ImportDirOutcome {
     dir: PathBuf,
@@ -277,7 +276,8 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
     let fail = |source| Failure::File { doing: "write to", path: dir.clone(), source };
     let changed = import_dir::write(import, &machine, &scope.id, &memories).map_err(fail)?;
     Ok(CommandOutput::new(ImportDirOutcome { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
-        let (memories, files) = (plural(imported.memories, "memory", "memories"), plural(imported.changed, "file", "files"));
+        let (memories, files) =
+            (counted(imported.memories as u64, "memory", "memories"), counted(imported.changed as u64, "file", "files"));
         page.line(format!("wrote {memories} to {} ({files} changed)", imported.dir.display()))?;
         page.line(imported.note)
     }))
@@ -296,7 +296,7 @@ fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
             (false, true) => "mounted",
             (false, false) => "not mounted",
         };
-        let files = plural(candidate.memory.memories, "file", "files");
+        let files = counted(candidate.memory.memories as u64, "file", "files");
         page.line(format!("{title}: {files} in {}, {state}", candidate.memory.path.display()))?;
         if !candidate.mounted {
             for line in candidate.toml.lines() {

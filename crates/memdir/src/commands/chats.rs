@@ -6,6 +6,7 @@ pub(super) mod show;
 mod switch;
 pub(super) mod sync;
 
+use super::counted;
 use crate::{
     args::{ChatFilterArgs, ChatsArgs, ChatsWhat},
     config::{self, Settings},
@@ -111,7 +112,7 @@ fn show_list(list: &ChatList, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.table(&rows)?;
     }
     if list.left_out > 0 {
-        printer.note(format!("{}; show all with --limit 0", counted(list.left_out as u64, "more conversation")));
+        printer.note(format!("{}; show all with --limit 0", counted(list.left_out as u64, "more conversation", "more conversations")));
     }
     Ok(())
 }
@@ -174,11 +175,6 @@ impl Filter {
 pub(super) fn off_note(settings: &Settings) -> Option<String> {
     let note = "chats are off, so the archive may be out of date; turn them on with: memdir chats on";
     (!settings.config.chats.settings.on).then(|| note.to_owned())
-}
-
-/// Formats a count: `1 turn`, `2 turns`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Parses the name of a host.

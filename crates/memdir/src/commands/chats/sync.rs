@@ -65,11 +65,15 @@ impl Report {
     /// What was archived and found, a line each.
     fn summary(&self) -> Vec<String> {
         let Report { outcome, kept, candidates } = self;
-        let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
-        let kept = counted(*kept as u64, "conversation");
+        let (turns, written) =
+            (counted(outcome.turns, "turn", "turns"), counted(outcome.written.len() as u64, "conversation", "conversations"));
+        let kept = counted(*kept as u64, "conversation", "conversations");
         let mut lines = vec![format!("synced {turns} in {written}; the archive has {kept}")];
         if !candidates.is_empty() {
-            lines.push(format!("{} in the inbox; review with: memdir inbox", counted(candidates.len() as u64, "new candidate")));
+            lines.push(format!(
+                "{} in the inbox; review with: memdir inbox",
+                counted(candidates.len() as u64, "new candidate", "new candidates")
+            ));
         }
         lines
     }
@@ -113,7 +117,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     if !outcome.removed.is_empty() {
         printer.note(format!(
             "removed {} from the archive to stay within its limits (chats.keep_days, chats.keep_bytes)",
-            counted(outcome.removed.len() as u64, "conversation")
+            counted(outcome.removed.len() as u64, "conversation", "conversations")
         ));
     }
     for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
@@ -125,7 +129,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
         });
     }
     if outcome.problems.len() > MAX_PROBLEMS {
-        let more = counted((outcome.problems.len() - MAX_PROBLEMS) as u64, "more problem");
+        let more = counted((outcome.problems.len() - MAX_PROBLEMS) as u64, "more problem", "more problems");
         printer.note(format!("{more} not shown; list all problems of a sync with --json"));
     }
     for empty in &outcome.empty_hosts {

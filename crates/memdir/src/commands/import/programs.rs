@@ -1,7 +1,7 @@
 //! The programs that are named before their files: claude-mem with its database, basic-memory with its notes directory.
 
 use super::{ImportSource, markdown_files};
-use crate::{args::ImportArgs, commands::counted, exit::Failure, output::OutputOptions};
+use crate::{args::ImportArgs, commands::counted, exit::Failure};
 use indicatif::ProgressBar;
 use memdir_chats::{ClaudeMemContent, read_claude_mem};
 use memdir_core::{Error, internal::operations::import::basic_memory};
