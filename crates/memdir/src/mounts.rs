@@ -83,12 +83,23 @@ pub(crate) fn not_team(home: &Path, team: &Path) -> Option<String> {
     let shown = team.display();
     match team.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => Some(format!("{shown} is a symbolic link; a team memory must be a directory")),
-        Ok(meta) if !meta.is_dir() => Some(format!("{shown} is not a directory, so it cannot be a team memory")),
+        Ok(meta) if !meta.is_dir() => Some(not_a_directory(team)),
         _ if real_path(home).starts_with(real_path(team)) => {
             Some(format!("{shown} contains the memdir home directory, so it cannot be a team memory"))
         }
         _ => None,
     }
+}
+
+/// Why a symbolic link or a file cannot be a team memory.
+pub(crate) fn not_a_directory(team: &Path) -> String {
+    let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
+    format!("{} is {what}, so it cannot be a team memory", team.display())
+}
+
+/// The mounts of all `[[mounts]]` entries.
+pub(crate) fn all_configured(settings: &Settings) -> Vec<Mount> {
+    settings.config.mounts.iter().map(|mount| configured(settings, mount)).collect()
 }
 
 /// The mount of one `[[mounts]]` entry.
@@ -155,8 +166,7 @@ fn team_mount(settings: &Settings, root: &Path) -> Mount {
 /// The mount of a directory that a dialect serves. The settings of a configured mount apply to it, except for those that say how
 /// memdir's own tools use the directory: its name, access, source, entrypoint, hidden folders and globs.
 pub(crate) fn for_dialect(settings: &Settings, dir: &Path) -> Mount {
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| configured(settings, mount)).collect();
-    let found = one_directory(settings, dir, &configured);
+    let found = one_directory(settings, dir, &all_configured(settings));
     Mount {
         root: dir.to_owned(),
         access: Access::ReadWrite,

@@ -130,7 +130,7 @@ impl Scope {
     }
 
     fn one_directory(&mut self, settings: &Settings, dir: &Path, origin: &str) {
-        let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+        let configured = mounts::all_configured(settings);
         let mut whole = mounts::one_directory(settings, dir, &configured);
         let why = format!("{origin} selects this directory");
         let team = whole.root.join("team");
@@ -144,8 +144,7 @@ impl Scope {
             // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
             // private entrypoint.
             let command = format!("mkdir {}", shell::quote_posix(&team.display().to_string()));
-            let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
-            let link = format!("{} is {what}, so it cannot be a team memory", team.display());
+            let link = mounts::not_a_directory(&team);
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
                 // No setting allows a symbolic link here, so none is suggested.
                 self.notes.push(link.clone());

@@ -100,11 +100,10 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
         };
     };
     let root = dir.value.join("team");
-    if let Some(meta) = root.symlink_metadata().ok().filter(|meta| !meta.is_dir()) {
-        let what = if meta.is_symlink() { "a symbolic link" } else { "not a directory" };
-        return Err(refused(format!("{} is {what}, so it cannot be a team memory", root.display())));
+    if root.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Err(refused(mounts::not_a_directory(&root)));
     }
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+    let configured = mounts::all_configured(settings);
     let whole = mounts::one_directory(settings, &dir.value, &configured);
     if let Some(why) = why_no_team_below(&whole) {
         return Err(refused(format!("{} cannot have a team memory: {why}", dir.value.display())));

@@ -447,7 +447,7 @@ fn other_mounts(settings: &Settings) -> Vec<Mount> {
         let team = project_records::read(home, &id).map(|record| Places::team(&record.root));
         roots.extend(team.filter(|team| mounts::is_team(home, team)));
     }
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+    let configured = mounts::all_configured(settings);
     roots.extend(configured.iter().map(|mount| mount.root.clone()));
     roots.retain(|root| root.is_dir());
     let memories = roots.iter().map(|root| mounts::one_directory(settings, root, &configured));
