@@ -156,7 +156,12 @@ pub(crate) fn digest(text: &str) -> u64 {
     if text.is_empty() {
         return 0;
     }
-    let first = blake3::hash(text.as_bytes()).as_bytes().first_chunk::<6>().copied().unwrap_or_default();
-    // 48 bits: a number that every JSON decoder represents exactly.
+    hash_48_bits(text)
+}
+
+/// Hashes a text to a number of 48 bits, which every JSON decoder represents exactly; never 0. Stored, as digests are.
+pub(crate) fn hash_48_bits(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    let first = hash.as_bytes().first_chunk::<6>().copied().unwrap_or_default();
     first.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)).max(1)
 }
