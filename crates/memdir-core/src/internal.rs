@@ -25,7 +25,7 @@ pub mod memory {
 
 pub mod operations {
     //! Parts of operations that commands use directly.
-    pub use crate::operations::{check, check_diff, cues, diff, dream, history, import, ledger, read, undo, verify};
+    pub use crate::operations::{check, check_diff, cues, diff, dream, history, import, inbox, ledger, read, undo, verify};
 }
 
 pub mod project {

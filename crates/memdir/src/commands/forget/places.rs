@@ -23,7 +23,7 @@ use memdir_core::{
     Access, Error, ForgetFile, Memdir, Mount, Phrase, Source,
     internal::store::{
         files::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal, journal_name, real_path},
-        mounts::absolute_path,
+        mounts::{ENTRYPOINT_FILE, absolute_path, page_number},
         space::Places,
     },
 };
@@ -414,12 +414,15 @@ fn is_kept(dir: &Option<PathBuf>, leftovers: &[PathBuf]) -> bool {
     dir.as_ref().is_none_or(|dir| dir.is_dir() && !leftovers.contains(dir))
 }
 
-/// Whether a directory of memories has no file but an entrypoint and its pages.
+/// Whether a directory of memories has no file but the entrypoint and its pages at its root.
 fn holds_nothing(dir: &Path) -> bool {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries
-        .into_iter()
-        .all(|entry| entry.file_name().to_string_lossy().starts_with("MEMORY.") || (entry.path().is_dir() && holds_nothing(&entry.path())))
+    has_only(dir, &|name| name == ENTRYPOINT_FILE || page_number(ENTRYPOINT_FILE, name).is_some())
+}
+
+/// Whether a directory has no file but these at its root.
+fn has_only(dir: &Path, is_expected: &dyn Fn(&str) -> bool) -> bool {
+    let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.all(|entry| is_expected(&entry.file_name().to_string_lossy()) || (entry.path().is_dir() && has_only(&entry.path(), &|_| false)))
 }
 
 /// The copies that installations made of the hosts' files.
