@@ -48,7 +48,7 @@ impl fmt::Display for MovedProject {
 /// The project that was moved to this directory: it has memories, its own directory is gone, and this project has no memories yet. The
 /// records are read only in that last case.
 pub(crate) fn moved_from(settings: &Settings, scope: &Scope) -> Option<MovedProject> {
-    let own = scope.mounts.iter().find(|placed| placed.mount.prefix.is_empty())?;
+    let own = scope.mounts.iter().find(|scoped| scoped.mount.prefix.is_empty())?;
     if scope.id != scope.project.id || has_memories(&own.mount.root) {
         return None;
     }

@@ -110,7 +110,7 @@ struct Unmounted {
 /// Removes the mounts of adopted memories from the settings. A memory is named as `memdir adopt` lists it, or by its mount.
 fn undo(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let memories = adopt::find(&machine(settings)?);
-    let mounts = || scope.mounts.iter().map(|placed| &placed.mount);
+    let mounts = || scope.mounts.iter().map(|scoped| &scoped.mount);
     let mut removed: Vec<String> = Vec::new();
     for name in &args.names {
         let memory = memories.iter().find(|memory| memory.name == *name);
@@ -161,7 +161,7 @@ fn candidates(args: &AdoptArgs, settings: &Settings, scope: &Scope, mut text: St
     let mut found = Vec::new();
     let mut new_names = Vec::new();
     for memory in memories.into_iter().filter(is_wanted) {
-        let existing = scope.mounts.iter().find(|placed| is_same(&placed.mount.root, &memory.path)).map(|placed| &placed.mount);
+        let existing = scope.mounts.iter().find(|scoped| is_same(&scoped.mount.root, &memory.path)).map(|scoped| &scoped.mount);
         let mounted = existing.is_some();
         let name = free_name(&memory, settings, scope, &new_names);
         let mount = adopt::mount_settings(&memory, &name, &machine, &scope.id, args.read_write);
@@ -188,8 +188,8 @@ fn invalid(settings: &Settings, message: &str) -> Failure {
 fn free_name(memory: &HostMemory, settings: &Settings, scope: &Scope, new_names: &[String]) -> String {
     let is_beside = |project: &Option<String>| !memory.of_project || project.as_ref().is_none_or(|project| *project == scope.id);
     let configured = settings.config.mounts.iter().filter(|mount| is_beside(&mount.project)).map(|mount| &mount.name);
-    let placed = scope.mounts.iter().map(|placed| &placed.mount.prefix);
-    let taken: Vec<&String> = configured.chain(placed).chain(new_names).collect();
+    let mounted = scope.mounts.iter().map(|scoped| &scoped.mount.prefix);
+    let taken: Vec<&String> = configured.chain(mounted).chain(new_names).collect();
     let mut names = std::iter::once(memory.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", memory.name)));
     names.find(|name| !taken.contains(&name)).unwrap_or_default()
 }
@@ -220,18 +220,18 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     let can_move = |host: &'static Host| host.memory_switch.as_ref()?.redirect;
     let (host, _) = host_with(can_move, "--as-auto-memory")?;
     let machine = machine(settings)?;
-    let place = SettlementContext { settings, space: scope, machine: &machine };
-    let Some(settlement) = OwnMemorySettlement::new(host, MemoryChoice::Share, args.scope, &place)? else {
+    let context = SettlementContext { settings, space: scope, machine: &machine };
+    let Some(settlement) = OwnMemorySettlement::new(host, MemoryChoice::Share, args.scope, &context)? else {
         return Ok(CommandOutput::new(String::new(), |diff, page| page.content(diff)));
     };
     if args.dry_run {
         let edits = install::plan(&settlement.files, &[])?;
         let diffs = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after)));
-        let diffs: String = diffs.chain(settlement.preview_import(&place)).collect();
+        let diffs: String = diffs.chain(settlement.preview_import(&context)).collect();
         return Ok(CommandOutput::new(diffs, |diff, page| page.content(diff)));
     }
-    let (files, notes) = settlement.import_then(&place, |has_imported| {
-        let applied = settlement.apply(&place);
+    let (files, notes) = settlement.import_then(&context, |has_imported| {
+        let applied = settlement.apply(&context);
         Ok(applied.map_err(|error| if has_imported { error.after_import() } else { error })?)
     })?;
     let Host { name, title, .. } = host;

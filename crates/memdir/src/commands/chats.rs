@@ -153,12 +153,12 @@ struct Filter {
 }
 
 impl Filter {
-    fn parse(typed: &ChatFilterArgs, settings: &Settings) -> Result<Filter, Failure> {
+    fn parse(args: &ChatFilterArgs, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
-            host: typed.host.as_deref().map(host).transpose()?,
-            project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
-            since: typed.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,
-            before: typed.before.as_deref().map(|before| parse_since("--before", before, &SystemClock)).transpose()?,
+            host: args.host.as_deref().map(host).transpose()?,
+            project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+            since: args.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,
+            before: args.before.as_deref().map(|before| parse_since("--before", before, &SystemClock)).transpose()?,
         })
     }
 

@@ -29,7 +29,7 @@ pub(in crate::commands) fn sync_now(settings: &Settings, scope: &Scope, look: Ou
 }
 
 fn sync_all(args: &ChatsSyncArgs, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<Report, Failure> {
-    let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
+    let until = args.seconds.and_then(|seconds| time_in(i64::try_from(seconds).ok()?.checked_mul(1000)?));
     let bar = look.progress_bar(0);
     let outcome = sync(settings, SyncLimits { until, never_wait: false }, &mut |progress| {
         bar.set_length(progress.total as u64);
@@ -90,7 +90,7 @@ fn find_candidates(settings: &Settings, scope: &Scope, until: Option<Timestamp>)
 
 /// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
 pub(in crate::commands) fn catch_up(settings: &Settings) -> Result<Vec<String>, Failure> {
-    let outcome = sync(settings, SyncLimits { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
+    let outcome = sync(settings, SyncLimits { until: time_in(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
     Ok(outcome.note().into_iter().collect())
 }
 
@@ -101,7 +101,7 @@ fn sync(settings: &Settings, bounds: SyncLimits, progress: &mut dyn FnMut(SyncPr
     Ok(spaces::syncer(settings).sync(bounds, progress)?)
 }
 
-fn after(millis: i64) -> Option<Timestamp> {
+fn time_in(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
