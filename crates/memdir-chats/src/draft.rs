@@ -3,6 +3,7 @@
 
 use crate::{
     evidence::{self, CallEnd, CallEvidence, CallStart, MAX_CALLS, OwnedEnd},
+    facts::hash_48_bits,
     json::one_line,
     transcript::{Rewind, Turn},
 };
@@ -147,7 +148,7 @@ impl<'r> TurnDraft<'r> {
             Speaker::Tool => one_line(&(self.redact)(&turn.text), CHAT_TOOL_CHARS),
             Speaker::User | Speaker::Assistant => section_text(&turn.text, self.redact),
         };
-        let message = turn.message.as_deref().map_or(0, hash);
+        let message = turn.message.as_deref().map_or(0, hash_48_bits);
         self.add(DraftKind::Turn(turn.speaker), turn.at, message, &text)
     }
 
@@ -164,7 +165,7 @@ impl<'r> TurnDraft<'r> {
             self.calls.by_id.insert(evidence.id, number);
         }
         self.calls.all.push(evidence);
-        self.add(DraftKind::Call(number), call.at, call.message.as_deref().map_or(0, hash), "")
+        self.add(DraftKind::Call(number), call.at, call.message.as_deref().map_or(0, hash_48_bits), "")
     }
 
     /// Completes a tool call, of this draft or of an earlier one.
@@ -215,7 +216,7 @@ impl<'r> TurnDraft<'r> {
 
     /// Removes the turns of a message; those that follow with the same message replace them.
     pub(super) fn replace(&mut self, message: &str) {
-        let message = hash(message);
+        let message = hash_48_bits(message);
         let at = self.entries.iter().position(|entry| entry.message == message).unwrap_or(self.entries.len());
         self.entries.retain(|entry| entry.message != message);
         self.replacing = Some((message, at));
@@ -226,7 +227,7 @@ impl<'r> TurnDraft<'r> {
         self.replacing = None;
         let target = match rewind {
             Rewind::To(message) => {
-                let message = hash(message);
+                let message = hash_48_bits(message);
                 self.entries.iter().position(|entry| entry.message == message)
             }
             Rewind::UserTurns(0) => Some(self.entries.len()),
@@ -340,14 +341,6 @@ pub(super) fn write_heading(speaker: Speaker, at: Option<Timestamp>, out: &mut d
         Some(at) => writeln!(out, "\n## {name} ({})", at.strftime("%Y-%m-%d %H:%M:%SZ")),
         None => writeln!(out, "\n## {name}"),
     }
-}
-
-/// Hashes the id of a message to a number that is never 0. The hash is stored in archived files, so it must not change.
-fn hash(message: &str) -> u64 {
-    let bytes = blake3::hash(message.as_bytes());
-    let first = bytes.as_bytes().first_chunk::<6>().copied().unwrap_or_default();
-    // 48 bits: a number that every JSON decoder represents exactly.
-    first.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)).max(1)
 }
 
 /// Returns the text of a turn as it is archived: redacted, truncated, and escaped so that it cannot end its section or start another.

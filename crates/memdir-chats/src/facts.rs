@@ -21,6 +21,16 @@ pub struct EditDigest {
     pub after: u64,
 }
 
+/// The arguments with a command, in the tools of all hosts.
+pub const COMMAND_KEYS: [&str; 3] = ["command", "cmd", "script"];
+/// The arguments with target paths, in the tools of all hosts.
+pub const PATH_KEYS: [&str; 9] =
+    ["file_path", "filePath", "path", "target_file", "absolute_path", "notebook_path", "paths", "files", "dir_path"];
+/// The first line of a patch of `apply_patch`.
+pub const PATCH_BEGIN: &str = "*** Begin Patch";
+/// The marks before the paths of such a patch.
+pub const PATCH_MARKS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+
 /// The strings of an argument: the beginning and the digest of each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ArgStrings(Vec<(String, u64)>);
@@ -53,8 +63,8 @@ enum ArgKind {
 
 fn kind(key: &str) -> Option<ArgKind> {
     Some(match key {
-        "command" | "cmd" | "script" => ArgKind::Command,
-        "file_path" | "filePath" | "path" | "paths" | "files" | "notebook_path" | "target_file" | "absolute_path" => ArgKind::Path,
+        key if COMMAND_KEYS.contains(&key) => ArgKind::Command,
+        key if PATH_KEYS.contains(&key) => ArgKind::Path,
         "old_string" | "old_str" | "oldString" | "old_text" | "oldText" => ArgKind::Before,
         "new_string" | "new_str" | "newString" | "new_text" | "newText" | "content" | "file_text" | "contents" => ArgKind::After,
         "patch" | "patchText" | "input" => ArgKind::Patch,
@@ -110,7 +120,7 @@ impl FactsBuilder {
 }
 
 fn is_patch(text: &str) -> bool {
-    text.trim_start().starts_with("*** Begin Patch")
+    text.trim_start().starts_with(PATCH_BEGIN)
 }
 
 /// Returns the facts of arguments that are one text: a patch, or nothing.
@@ -121,8 +131,7 @@ pub(crate) fn from_text(text: &str) -> CallFacts {
     let (mut paths, mut before, mut after) = (Vec::new(), String::new(), String::new());
     for line in text.lines() {
         steps::count(line.len() + 1);
-        let file =
-            ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "].iter().find_map(|mark| line.strip_prefix(mark));
+        let file = PATCH_MARKS.iter().find_map(|mark| line.strip_prefix(mark));
         let target = if let Some(file) = file {
             paths.push(file.trim().to_owned());
             continue;
@@ -147,7 +156,12 @@ pub(crate) fn digest(text: &str) -> u64 {
     if text.is_empty() {
         return 0;
     }
-    let first = blake3::hash(text.as_bytes()).as_bytes().first_chunk::<6>().copied().unwrap_or_default();
-    // 48 bits: a number that every JSON decoder represents exactly.
+    hash_48_bits(text)
+}
+
+/// Hashes a text to a number of 48 bits, which every JSON decoder represents exactly; never 0. Stored, as digests are.
+pub(crate) fn hash_48_bits(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    let first = hash.as_bytes().first_chunk::<6>().copied().unwrap_or_default();
     first.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)).max(1)
 }

@@ -424,6 +424,7 @@ mod tests {
         assert_eq!((there.before, there.after), (back.after, back.before));
         let patch = facts_of(r#""*** Begin Patch\n*** Update File: a.rs\n@@\n-one\n+two\n*** End Patch""#);
         assert_eq!((patch.paths, patch.edit), (vec!["a.rs".to_owned()], Some(there)));
+        assert_eq!(facts_of(r#"{"dir_path":"src"}"#).paths, ["src"]);
         let long = format!(r#"{{"noise":"{} end","file_path":"a.rs"}}"#, "x ".repeat(5000));
         assert_eq!(facts_of(&long).paths, ["a.rs"]);
         assert_eq!(facts_of("null"), CallFacts::default());

@@ -42,7 +42,7 @@ pub use archive::{
 };
 pub use claude_mem::{ClaudeMemContent, count_claude_mem, read_claude_mem};
 pub use evidence::{CallEnd, CallEvidence, CallOutcome, CallStart};
-pub use facts::{CallFacts, EditDigest};
+pub use facts::{COMMAND_KEYS, CallFacts, EditDigest, PATCH_BEGIN, PATCH_MARKS, PATH_KEYS};
 pub use hosts::*;
 pub use jsonl::{ZSTD_MAGIC, decompressed};
 pub use memdir_core::Speaker;

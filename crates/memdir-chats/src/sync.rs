@@ -13,7 +13,10 @@ use crate::{
 };
 use jiff::{Timestamp, ToSpan};
 use memdir_core::internal::base::sort::SharedSort as _;
-use memdir_core::{ChatFilter, ChatSync, Clock, Error, Problem, Result, internal::base::limits};
+use memdir_core::{
+    ChatFilter, ChatSync, Clock, Error, Problem, Result,
+    internal::base::{limits, text::counted},
+};
 use reading::SessionReading;
 use serde::Serialize;
 use std::{
@@ -245,8 +248,7 @@ impl SyncOutcome {
     }
 
     fn left_sessions(&self) -> String {
-        let sessions = if self.left == 1 { "1 conversation is".into() } else { format!("{} conversations are", self.left) };
-        format!("{sessions} not synced yet")
+        format!("{} not synced yet", counted(self.left as u64, "conversation is", "conversations are"))
     }
 }
 
@@ -363,8 +365,8 @@ impl Run<'_> {
                 }
                 self.outcome.problems.extend(read.problems.into_iter().map(|problem| (session.path.clone(), problem)));
                 if read.more_problems > 0 {
-                    let noun = if read.more_problems == 1 { "problem" } else { "problems" };
-                    let problem = Problem::whole(format!("{} more {noun} in this transcript", read.more_problems));
+                    let more = counted(read.more_problems, "more problem", "more problems");
+                    let problem = Problem::whole(format!("{more} in this transcript"));
                     self.outcome.problems.push((session.path.clone(), problem));
                 }
                 if read.stopped && !off {

@@ -2,6 +2,7 @@
 
 pub mod base {
     //! Errors, paths, text, time, files.
+    pub use crate::base::error::io_action;
     pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, phrase, raw, shell, sort, stamp, steps, text, time, visible};
 }
 
@@ -24,7 +25,7 @@ pub mod memory {
 
 pub mod operations {
     //! Parts of operations that commands use directly.
-    pub use crate::operations::{check, check_diff, cues, diff, dream, history, import, ledger, read, undo, verify};
+    pub use crate::operations::{check, check_diff, cues, diff, dream, history, import, inbox, ledger, read, undo, verify};
 }
 
 pub mod project {

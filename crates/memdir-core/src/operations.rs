@@ -17,7 +17,7 @@ pub(crate) mod edit;
 pub(crate) mod forget;
 pub mod history;
 pub mod import;
-pub(crate) mod inbox;
+pub mod inbox;
 pub mod ledger;
 pub(crate) mod list;
 pub(crate) mod log;

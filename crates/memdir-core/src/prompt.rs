@@ -20,7 +20,7 @@ pub use space::{BuiltPrompt, ModeName, PromptLoad, PromptRequest, log_is_open, l
 
 use crate::{
     base::{limits, shell::quote_posix},
-    store::space::AgentScope,
+    store::{mounts::ENTRYPOINT_FILE, space::AgentScope},
 };
 use texts::fill;
 
@@ -62,7 +62,7 @@ impl<'a> PromptInput<'a> {
             log: None,
             agent: None,
             remote: false,
-            file: "MEMORY.md",
+            file: ENTRYPOINT_FILE,
             entrypoint: PromptEntrypoint::Shown,
             tools: None,
             search: PromptSearch::Memdir,

@@ -25,7 +25,7 @@ pub use http::{
 pub use oauth::{ClaimNames, LoginClient, OAuthOptions, VerifiedIdentity, VerifiedToken, is_safe_url};
 pub use page::{
     ChatEnd, ChatRow, ChatText, ChatsView, ExportedView, HostFinding, HostFindings, HostRow, PageDreams, PageOptions, PageSource,
-    PageSpace, RuleCondition, RuleRow, SettingRow, Viewer, export_view, serve_page,
+    PageSpace, RuleCondition, RuleRow, SettingRow, Viewer, encode_url_part, export_view, serve_page,
 };
 pub use serve::serve_http;
 pub use stdio::serve_stdio;

@@ -27,6 +27,7 @@ mod views;
 mod visit;
 
 pub use export::{ExportedView, export_view};
+pub use params::encode as encode_url_part;
 pub use serve::{PageOptions, serve_page};
 pub(crate) use server_routes::server_routes;
 pub use source::{

@@ -71,7 +71,10 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{Error, List, Memdir, MemoryPath, Version, internal::base::text};
+use memdir_core::{
+    Error, List, Memdir, MemoryPath, Version,
+    internal::base::text::{self, counted},
+};
 use std::collections::BTreeSet;
 
 type Outcome = Result<CommandOutput, Failure>;
@@ -245,12 +248,8 @@ fn in_scope(
 
 /// Describes what a command found in a damaged journal. `options` are those of the command line that select the memory.
 fn damage_note(records: u64, options: &str) -> Option<String> {
-    let what = match records {
-        0 => return None,
-        1 => "skipped 1 damaged journal record".to_owned(),
-        many => format!("skipped {many} damaged journal records"),
-    };
-    Some(format!("{what}; repair the journal with: memdir {options}doctor --fix"))
+    let skipped = counted(records, "damaged journal record", "damaged journal records");
+    (records > 0).then(|| format!("skipped {skipped}; repair the journal with: memdir {options}doctor --fix"))
 }
 
 /// Runs a command in an open space that can be searched. Commands that need settings are not available there.
@@ -388,9 +387,4 @@ fn input_text(path: &std::path::Path) -> Result<String, Failure> {
 fn to_text(path: &std::path::Path, bytes: Vec<u8>) -> Result<String, Failure> {
     let name = if stdin::is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() };
     String::from_utf8(bytes).map_err(|_| Failure::from(Error::bad_input(name, "it is not valid UTF-8")))
-}
-
-/// A count with its noun: `1 file`, `2 files`. `plural` is the noun with its ending.
-fn counted(count: u64, noun: &str, plural: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {plural}") }
 }

@@ -20,7 +20,7 @@ use memdir_chats::EmptyHost;
 use memdir_core::{
     Access, FileStore, Mount,
     internal::{
-        base::shell::quote_posix,
+        base::{shell::quote_posix, text::counted},
         store::files::{JournalDamage, LeftoverFiles},
     },
 };
@@ -94,7 +94,7 @@ pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, a
     let Ok(store) = FileStore::open(&late) else { return Vec::new() };
     let one = |damage: JournalDamage| {
         let what = format!("journal of {}", label(&damage.prefix));
-        let records = if damage.records == 1 { "1 damaged record".to_owned() } else { format!("{} damaged records", damage.records) };
+        let records = counted(damage.records, "damaged record", "damaged records");
         let dir = damage.dir.display();
         if let Some(advice) = advice {
             return DoctorFinding::bad(what, format!("{records} in {dir}"), advice);
@@ -346,7 +346,7 @@ fn check_server(installation: &Installation<'_>, program: &str, args: &[String],
         }
         Ok(server) => {
             let own = env!("CARGO_PKG_VERSION");
-            let tools = if server.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", server.tools) };
+            let tools = counted(server.tools as u64, "tool", "tools");
             let other = if server.version == own { String::new() } else { format!("; you are running memdir {own}") };
             DoctorFinding::ok(what, format!("memdir {} serves {tools} (response time {} ms){other}", server.version, server.millis))
         }

@@ -8,7 +8,7 @@ use crate::{
 use jiff::Timestamp;
 use memdir_core::{
     DreamShelf, DreamState, DreamSummary, Error, PlanState, Store,
-    internal::base::{disk::LockWait, time},
+    internal::base::{disk::LockWait, text::counted, time},
 };
 use std::{
     path::Path,
@@ -24,7 +24,7 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
     if let Some(at) = state.last_plan
         && minutes_since(at) < setting.hours * 60
     {
-        let hours = counted(setting.hours, "hour");
+        let hours = counted(setting.hours.unsigned_abs(), "hour", "hours");
         return Err(format!("the last plan was made {}; at least {hours} must pass", time::relative(now, at)));
     }
     if state.sessions < setting.sessions {
@@ -34,14 +34,10 @@ pub(crate) fn gate(setting: &DreamSetting, state: &DreamState, now: Timestamp) -
     if let Some(at) = state.last_look
         && minutes_since(at) < setting.minutes
     {
-        let minutes = counted(setting.minutes, "minute");
+        let minutes = counted(setting.minutes.unsigned_abs(), "minute", "minutes");
         return Err(format!("the last attempt to make a plan was {}; at least {minutes} must pass", time::relative(now, at)));
     }
     Ok(())
-}
-
-fn counted(number: i64, unit: &str) -> String {
-    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
 }
 
 /// The plans of a space, kept in memdir's home.

@@ -1,7 +1,10 @@
 //! How a run ends: every failure, its message and hint, and its exit status, in one place.
 
 use crate::off_switch::OffSwitch;
-use memdir_core::{Error, InvalidName, Remedy, internal::base::text};
+use memdir_core::{
+    Error, InvalidName, Remedy,
+    internal::base::{io_action, text},
+};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -141,12 +144,11 @@ impl Failure {
     }
 }
 
-/// The next action after an I/O error, by its cause.
+/// The next action after an I/O error of a file outside of the memories, by its cause.
 pub(crate) fn io_hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space, then try again",
         io::ErrorKind::InvalidData => "check that the file is valid UTF-8",
-        _ => "check the path and its permissions",
+        _ => io_action(error).unwrap_or("check the path and its permissions"),
     }
 }
 
@@ -160,19 +162,7 @@ pub(crate) fn near_sibling(path: &Path) -> Option<PathBuf> {
 }
 
 fn exit_for(error: &Error) -> Exit {
-    let is_negative = matches!(
-        error,
-        Error::NotFound { .. }
-            | Error::NoCandidate { .. }
-            | Error::NoChat { .. }
-            | Error::Changed { .. }
-            | Error::Conflict { .. }
-            | Error::NoChange { .. }
-            | Error::AlreadyUndone { .. }
-            | Error::AlreadyRejected { .. }
-            | Error::Exists { .. }
-            | Error::BadEdit { .. }
-    );
+    let is_negative = matches!(error.code(), "not_found" | "changed" | "no_change" | "exists" | "bad_edit");
     match error.remedy() {
         Remedy::ChangeCall if is_negative => Exit::Negative,
         Remedy::ChangeCall => Exit::Usage,
@@ -197,5 +187,25 @@ impl From<InvalidName> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Core { error, hint: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memdir_core::MemoryPath;
+
+    #[test]
+    fn errors_with_one_code_have_one_exit_status() {
+        let missing = [
+            Error::NotFound { path: "a".into(), near: Vec::new() },
+            Error::NoCandidate { name: "a".into(), near: Vec::new() },
+            Error::NoChat { id: "a".into() },
+            Error::NoProposal { id: "a".into() },
+        ];
+        assert_eq!(missing.map(|error| (error.code(), exit_for(&error))), [("not_found", Exit::Negative); 4]);
+        let path = MemoryPath::parse("a").unwrap();
+        let changed = [Error::Conflict { path: path.clone(), diff: String::new() }, Error::OutdatedProposal { path }];
+        assert_eq!(changed.map(|error| (error.code(), exit_for(&error))), [("changed", Exit::Negative); 2]);
     }
 }

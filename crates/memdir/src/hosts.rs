@@ -27,7 +27,7 @@ mod zed;
 
 pub(crate) use config_edit::{ConfigEdit, ConfigFormat, HostConfigFile};
 pub(crate) use hooks::{Delivery, HookEvent, HookReply, HookSpec, ToolCall, ToolDecision};
-pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OwnMemory};
+pub(crate) use host_memory::{HostMemory, MemoryChoice, MemoryImport, MemorySwitch, OFF_BY_DEFAULT, OwnMemory};
 pub(crate) use machine::{InstallScope, Machine, Os};
 pub(crate) use remote_entry::{RemoteEntry, RemoteServer, RemoteToken, TokenEnv};
 pub(crate) use run_marks::{RunMarks, is_nested};
@@ -37,9 +37,6 @@ use std::{borrow::Cow, path::PathBuf};
 
 /// The name of memdir's server in a host's settings.
 pub(crate) const SERVER: &str = "memdir";
-
-/// What [`OwnMemory::off_by`] names if no setting does.
-pub(crate) const OFF_BY_DEFAULT: &str = "the default";
 
 /// Every host, in display order.
 pub(crate) const HOSTS: &[&Host] = &[

@@ -7,7 +7,7 @@ use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
     internal::{
         base::glob::escape,
-        store::files::{journal_name, real_path},
+        store::{files::real_path, space::Places},
     },
 };
 use std::{
@@ -46,26 +46,26 @@ pub(crate) fn kept_mount(settings: &Settings) -> Option<Mount> {
         entrypoint: EntrypointMode::Off,
         apart: true,
         only,
-        ..with_journal(settings, CHATS, keep.dir().to_owned())
+        ..settings.places().mount(CHATS, keep.dir().to_owned())
     })
 }
 
 /// The mount of a project's candidates: apart from the memories, without an entrypoint, and created by the first candidate.
 pub(crate) fn inbox_mount(settings: &Settings, project: &str, prefix: &str) -> Mount {
-    let root = settings.home.value.join(INBOX).join(project).join("candidates");
+    let root = settings.places().inboxes().join(project).join("candidates");
     Mount {
         source: Source::Inbox,
         entrypoint: EntrypointMode::Off,
         apart: true,
         late: true,
         file_bytes: CANDIDATE_BYTES,
-        ..with_journal(settings, prefix, root)
+        ..settings.places().mount(prefix, root)
     }
 }
 
 /// The inboxes of all projects, each as a mount of its own.
 pub(crate) fn all_inboxes(settings: &Settings) -> Vec<Mount> {
-    let entries = fs::read_dir(settings.home.value.join(INBOX)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(settings.places().inboxes()).into_iter().flatten().flatten();
     let mut projects: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     projects.shared_sort();
     let mounts = projects.iter().map(|project| Mount { apart: false, ..inbox_mount(settings, project, "") });
@@ -83,7 +83,7 @@ pub(crate) fn not_team(home: &Path, team: &Path) -> Option<String> {
     let shown = team.display();
     match team.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => Some(format!("{shown} is a symbolic link; a team memory must be a directory")),
-        Ok(meta) if !meta.is_dir() => Some(format!("{shown} is not a directory, so it cannot be a team memory")),
+        Ok(meta) if !meta.is_dir() => Some(not_a_directory(team)),
         _ if real_path(home) == real_path(team) => Some(format!("{shown} is the memdir home directory, so it cannot be a team memory")),
         _ if real_path(home).starts_with(real_path(team)) => {
             Some(format!("{shown} contains the memdir home directory, so it cannot be a team memory"))
@@ -92,9 +92,20 @@ pub(crate) fn not_team(home: &Path, team: &Path) -> Option<String> {
     }
 }
 
+/// Why a symbolic link or a file cannot be a team memory.
+pub(crate) fn not_a_directory(team: &Path) -> String {
+    let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
+    format!("{} is {what}, so it cannot be a team memory", team.display())
+}
+
+/// The mounts of all `[[mounts]]` entries.
+pub(crate) fn all_configured(settings: &Settings) -> Vec<Mount> {
+    settings.config.mounts.iter().map(|mount| configured(settings, mount)).collect()
+}
+
 /// The mount of one `[[mounts]]` entry.
 pub(crate) fn configured(settings: &Settings, mount: &MountSetting) -> Mount {
-    let journal = mount.journal.clone().unwrap_or_else(|| journal(settings, &mount.path));
+    let journal = mount.journal.clone().unwrap_or_else(|| settings.places().journal(&mount.path));
     Mount {
         access: mount.access,
         source: mount.source,
@@ -116,27 +127,32 @@ pub(crate) fn one_directory(settings: &Settings, dir: &Path, configured: &[Mount
         return Mount { prefix: String::new(), ..mount.clone() };
     }
     let home = real_path(&settings.home.value);
-    let projects = home.join("projects");
+    let places = Places::new(&home);
+    let projects = places.projects();
     let project = real.strip_prefix(&projects).ok().and_then(|rest| rest.components().next()).map(|name| projects.join(name));
-    let team = real.ancestors().find(|above| above.file_name().is_some_and(|name| name == ".memdir") && is_team(&home, above));
+    let team =
+        real.ancestors().find(|above| above.parent().is_some_and(|checkout| Places::team(checkout) == *above) && is_team(&home, above));
     let configured = configured.iter().map(|mount| (real_path(&mount.root), Some(mount)));
-    let own = [Some(home.join("user")), project, team.map(Path::to_owned)].into_iter().flatten().map(|root| (root, None));
+    let own = [Some(places.user()), project, team.map(Path::to_owned)].into_iter().flatten().map(|root| (root, None));
     let around = configured.chain(own).filter(|(root, _)| real.starts_with(root)).max_by_key(|(root, _)| root.as_os_str().len());
-    let Some((root, outer)) = around else { return with_journal(settings, "", dir.to_owned()) };
+    let Some((root, outer)) = around else { return settings.places().mount("", dir.to_owned()) };
     let outer = match outer {
         Some(mount) => mount.clone(),
         None if team == Some(&root) => team_mount(settings, &root),
-        None => with_journal(settings, "", root.clone()),
+        None => settings.places().mount("", root.clone()),
     };
     match real.strip_prefix(&root).ok().filter(|rel| !rel.as_os_str().is_empty()) {
         // The folder was selected by a person, so it is not a part of the repository's memory.
         Some(rel) => {
-            let inner = outer.within(&rel.to_string_lossy(), dir, journal(settings, dir));
+            let inner = outer.within(&rel.to_string_lossy(), dir, settings.places().journal(dir));
             Mount { links: Links { fixed: false, ..inner.links.clone() }, ..inner }
         }
-        None => {
-            Mount { ignored: outer.ignored, read_only: outer.read_only, shared: outer.shared, ..with_journal(settings, "", dir.to_owned()) }
-        }
+        None => Mount {
+            ignored: outer.ignored,
+            read_only: outer.read_only,
+            shared: outer.shared,
+            ..settings.places().mount("", dir.to_owned())
+        },
     }
 }
 
@@ -151,8 +167,7 @@ fn team_mount(settings: &Settings, root: &Path) -> Mount {
 /// The mount of a directory that a dialect serves. The settings of a configured mount apply to it, except for those that say how
 /// memdir's own tools use the directory: its name, access, source, entrypoint, hidden folders and globs.
 pub(crate) fn for_dialect(settings: &Settings, dir: &Path) -> Mount {
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| configured(settings, mount)).collect();
-    let found = one_directory(settings, dir, &configured);
+    let found = one_directory(settings, dir, &all_configured(settings));
     Mount {
         root: dir.to_owned(),
         access: Access::ReadWrite,
@@ -191,18 +206,8 @@ pub(crate) fn extra(settings: &Settings, path: &Path, others: &[Mount]) -> Resul
         source: Source::Custom,
         entrypoint: EntrypointMode::Off,
         only,
-        ..with_journal(settings, &prefix, root)
+        ..settings.places().mount(&prefix, root)
     })
-}
-
-/// The journal of a directory, below memdir's home.
-fn journal(settings: &Settings, root: &Path) -> PathBuf {
-    settings.home.value.join("journal").join(journal_name(root))
-}
-
-fn with_journal(settings: &Settings, prefix: &str, root: PathBuf) -> Mount {
-    let journal = journal(settings, &root);
-    Mount::new(prefix, root, journal)
 }
 
 /// A valid prefix made from a file name, with a number if another mount has it already.

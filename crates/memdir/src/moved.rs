@@ -6,7 +6,7 @@ use crate::{
     project_records::{self, ProjectRecord},
     scope::Scope,
 };
-use memdir_core::internal::store::mounts::ENTRYPOINT_FILE;
+use memdir_core::internal::{base::text::counted, store::mounts::ENTRYPOINT_FILE};
 use serde::Serialize;
 use std::{
     fmt, fs,
@@ -39,7 +39,8 @@ pub(crate) struct MovedProject {
 impl fmt::Display for MovedProject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MovedProject { id, root, memories } = self;
-        let (memories, are) = if *memories == 1 { ("1 memory".to_owned(), "is") } else { (format!("{memories} memories"), "are") };
+        let are = if *memories == 1 { "is" } else { "are" };
+        let memories = counted(*memories as u64, "memory", "memories");
         write!(f, "{memories} from {} {are} not used here; reconnect with: memdir projects adopt {id}", root.display())
     }
 }
@@ -47,7 +48,7 @@ impl fmt::Display for MovedProject {
 /// The project that was moved to this directory: it has memories, its own directory is gone, and this project has no memories yet. The
 /// records are read only in that last case.
 pub(crate) fn moved_from(settings: &Settings, scope: &Scope) -> Option<MovedProject> {
-    let own = scope.mounts.iter().find(|placed| placed.mount.prefix.is_empty())?;
+    let own = scope.mounts.iter().find(|scoped| scoped.mount.prefix.is_empty())?;
     if scope.id != scope.project.id || has_memories(&own.mount.root) {
         return None;
     }

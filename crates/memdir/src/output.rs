@@ -3,6 +3,7 @@
 
 use crate::exit::{Exit, Failure};
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
 pub(crate) use memdir_core::internal::base::visible::visible;
 use memdir_core::internal::base::visible::{visible_cell, visible_json};
 use serde::Serialize;
@@ -48,6 +49,15 @@ impl OutputOptions {
             true => "--json is set",
             false => "standard output is not a terminal",
         }
+    }
+
+    /// A progress bar for standard error, which is hidden unless standard output is a terminal.
+    pub(crate) fn progress_bar(self, len: usize) -> ProgressBar {
+        let bar = if self.terminal && !self.json { ProgressBar::new(len as u64) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+            bar.set_style(style);
+        }
+        bar
     }
 }
 

@@ -7,7 +7,7 @@ use memdir_core::{
     internal::{
         base::disk::{self, FileLock, LockWait, Replace},
         project,
-        store::mounts::ENTRYPOINT_FILE,
+        store::{mounts::ENTRYPOINT_FILE, space::Places},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ pub(crate) struct RecordsLock<'a> {
 impl<'a> RecordsLock<'a> {
     /// Acquires the lock.
     pub(crate) fn acquire(home: &'a Path, wait: LockWait) -> io::Result<RecordsLock<'a>> {
-        Ok(RecordsLock { home, _lock: FileLock::for_update(&home.join("projects"), wait)? })
+        Ok(RecordsLock { home, _lock: FileLock::for_update(&Places::new(home).projects(), wait)? })
     }
 
     /// Writes a record atomically.
@@ -116,7 +116,7 @@ impl<'a> RecordsLock<'a> {
 /// The ids of all projects with a memory or a record, sorted.
 pub(crate) fn ids(home: &Path) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
-    for entry in fs::read_dir(home.join("projects")).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(Places::new(home).projects()).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if entry.path().is_dir() {
             ids.push(name);
@@ -148,5 +148,5 @@ pub(crate) fn count_memories(dir: &Path) -> usize {
 }
 
 fn file(home: &Path, id: &str) -> PathBuf {
-    home.join("projects").join(format!("{id}.toml"))
+    Places::new(home).projects().join(format!("{id}.toml"))
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     exit::Failure,
-    rules::{self, HOLD_AGAIN_SECS, RuleDecisions},
+    rules::{self, RuleDecisions, holds_again},
 };
 use jiff::Timestamp;
 use memdir_core::internal::base::sort::SharedSort as _;
@@ -142,14 +142,14 @@ struct ShownRules {
 impl ShownRules {
     /// Whether a rule holds an action at this time, which is recorded: once in a conversation, and again after a while.
     fn may_hold(&mut self, rule: &str, at: Option<Timestamp>) -> bool {
-        let is_recent = self.held.get(rule).is_some_and(|held| match (held, at) {
-            (Some(held), Some(at)) => at.as_second().saturating_sub(held.as_second()) < HOLD_AGAIN_SECS,
-            _ => true,
+        let may_hold = self.held.get(rule).is_none_or(|held| match (held, at) {
+            (Some(held), Some(at)) => holds_again(held.as_second(), at.as_second()),
+            _ => false,
         });
-        if !is_recent {
+        if may_hold {
             self.held.insert(rule.to_owned(), at);
         }
-        !is_recent
+        may_hold
     }
 }
 

@@ -5,7 +5,7 @@ mod conversation;
 mod decisions;
 mod proposals;
 
-pub(crate) use conversation::{Conversation, FiredTripwire, HOLD_AGAIN_SECS, OpenConversation};
+pub(crate) use conversation::{Conversation, FiredTripwire, OpenConversation, holds_again};
 pub(crate) use decisions::{Decision, RuleDecisions};
 pub(crate) use proposals::propose_rule_changes;
 

@@ -57,7 +57,7 @@ impl Scope {
     /// The file that caches the tripwires of this scope.
     pub(crate) fn tripwires_file(&self, cache: &Path) -> PathBuf {
         let roots: Vec<String> =
-            self.mounts.iter().map(|placed| format!("{}={}", placed.mount.prefix, placed.mount.root.display())).collect();
+            self.mounts.iter().map(|scoped| format!("{}={}", scoped.mount.prefix, scoped.mount.root.display())).collect();
         cache.join("wires").join(format!("{}.json", Version::from_content(roots.join("\n").as_bytes())))
     }
 
@@ -94,18 +94,18 @@ impl Scope {
 
     /// The mounts without their reasons.
     pub(crate) fn mounts_only(&self) -> Vec<Mount> {
-        self.mounts.iter().map(|placed| placed.mount.clone()).collect()
+        self.mounts.iter().map(|scoped| scoped.mount.clone()).collect()
     }
 
     /// The mounts that people are shown: an inbox is created by its first candidate, and is empty before.
     pub(crate) fn shown_mounts(&self) -> impl Iterator<Item = &ScopedMount> {
-        self.mounts.iter().filter(|placed| placed.mount.source != Source::Inbox || placed.mount.root.is_dir())
+        self.mounts.iter().filter(|scoped| scoped.mount.source != Source::Inbox || scoped.mount.root.is_dir())
     }
 
     /// The mount of a directory.
     pub(crate) fn mount_at(&self, dir: &Path) -> Option<&Mount> {
         let real = real_path(dir);
-        self.mounts.iter().map(|placed| &placed.mount).find(|mount| real_path(&mount.root) == real)
+        self.mounts.iter().map(|scoped| &scoped.mount).find(|mount| real_path(&mount.root) == real)
     }
 
     /// Returns an error if memory is disabled.
@@ -126,11 +126,11 @@ impl Scope {
     }
 
     fn has(&self, prefix: &str) -> bool {
-        self.mounts.iter().any(|placed| placed.mount.prefix == prefix)
+        self.mounts.iter().any(|scoped| scoped.mount.prefix == prefix)
     }
 
     fn one_directory(&mut self, settings: &Settings, dir: &Path, origin: &str) {
-        let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+        let configured = mounts::all_configured(settings);
         let mut whole = mounts::one_directory(settings, dir, &configured);
         let why = format!("{origin} selects this directory");
         let team = whole.root.join("team");
@@ -144,8 +144,7 @@ impl Scope {
             // A first write to team/ would create the folder and so turn the team memory on, with that memory listed in the
             // private entrypoint.
             let command = format!("mkdir {}", shell::quote_posix(&team.display().to_string()));
-            let what = if team.is_symlink() { "a symbolic link" } else { "not a directory" };
-            let link = format!("{} is {what}, so it cannot be a team memory", team.display());
+            let link = mounts::not_a_directory(&team);
             if team.is_symlink() && whole.links.roots.is_empty() && !whole.links.inside {
                 // No setting allows a symbolic link here, so none is suggested.
                 self.notes.push(link.clone());
@@ -193,7 +192,7 @@ impl Scope {
             self.add(places.mount("user", places.user()), "the user's memory, in all projects");
         }
         self.team(settings, repository);
-        if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
+        if let Some(own) = self.mounts.iter_mut().find(|scoped| scoped.mount.prefix.is_empty()) {
             let why = "an agent's memory is available only with --agent NAME";
             own.mount.closed.push(ClosedFolder::new("agent", why, ReadOnlyCause::Name));
         }
@@ -223,7 +222,7 @@ impl Scope {
 
     /// Whether the space has an inbox.
     pub(crate) fn has_inbox(&self) -> bool {
-        self.mounts.iter().any(|placed| placed.mount.source == Source::Inbox)
+        self.mounts.iter().any(|scoped| scoped.mount.source == Source::Inbox)
     }
 
     /// Adds the inbox of the project, unless candidates are off. A folder of the project or another mount keeps the name.
@@ -231,7 +230,7 @@ impl Scope {
         if !settings.config.inbox.on {
             return;
         }
-        let own = self.mounts.iter().find(|placed| placed.mount.prefix.is_empty()).map(|placed| placed.mount.root.join(mounts::INBOX));
+        let own = self.mounts.iter().find(|scoped| scoped.mount.prefix.is_empty()).map(|scoped| scoped.mount.root.join(mounts::INBOX));
         let is_used = self.has(mounts::INBOX) || own.is_some_and(|folder| folder.symlink_metadata().is_ok());
         let (prefix, why) = match is_used {
             false => (mounts::INBOX, "candidates: memories proposed from what happened in conversations"),
@@ -261,7 +260,7 @@ impl Scope {
             let mount = with_ignored(settings.places().team_mount(root), &repository.ignored);
             return self.add(Mount { read_only: repository.read_only.clone(), ..mount }, why);
         }
-        if let Some(own) = self.mounts.iter_mut().find(|placed| placed.mount.prefix.is_empty()) {
+        if let Some(own) = self.mounts.iter_mut().find(|scoped| scoped.mount.prefix.is_empty()) {
             // A memory for the team must not end up in a private folder of the same name.
             own.mount.closed.push(match why_not {
                 Some(why) => ClosedFolder::new("team", &why, ReadOnlyCause::Explained),

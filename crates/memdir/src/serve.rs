@@ -17,13 +17,13 @@ use crate::{
 };
 use callers::{TokenCallers, foreign_dialect};
 use live::LiveSettings;
-use memdir_server::{BearerToken, HttpOptions, RequestLog, ServeError, ToolCatalog, ToolFilter};
+use memdir_server::{BearerToken, HttpOptions, RequestLog, ServeError, ToolCatalog};
 use std::{io::Write as _, sync::Arc};
 pub(crate) use team::{connect, database_failure, database_settings, run as run_team};
 
 /// Serves until the client disconnects or, over HTTP, until a signal.
 pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, settings: &Settings, scope: &Scope) -> Result<(), Failure> {
-    let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
+    let filter = args.served.filter();
     check_dialects(args, global)?;
     let http = http_options(args, settings)?;
     if let Some(http) = &http {

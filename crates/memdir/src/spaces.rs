@@ -18,7 +18,7 @@ use memdir_core::{
         dialects::{Dialect, DialectPlaces},
         operations::ledger::UseLedger,
         project, secrets,
-        store::{files::journal_name, space::narrow},
+        store::space::{Places, narrow},
     },
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};
@@ -261,8 +261,7 @@ pub(crate) fn instant_embedder(settings: &Settings) -> Option<Arc<dyn Embedder>>
 
 /// Opens one directory without any settings, for the demo and the benchmarks.
 pub(crate) fn open_plain(root: &Path, home: &Path, actor: &str) -> Result<Memdir, Failure> {
-    let mount = Mount::new("", root, home.join("journal").join(journal_name(root)));
-    let store = FileStore::open(&[mount])?;
+    let store = FileStore::open(&[Places::new(home).mount("", root)])?;
     Ok(Memdir::new(Arc::new(store), Actor { name: actor.to_owned(), session: None }))
 }
 

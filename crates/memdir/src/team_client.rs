@@ -5,8 +5,7 @@ use crate::{config, exit::Failure};
 use jiff::Timestamp;
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::internal::base::text;
-use memdir_server::is_safe_url;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use memdir_server::{encode_url_part, is_safe_url};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{cmp::Reverse, fmt, fs, sync::Arc, time::Duration};
@@ -352,8 +351,8 @@ impl TeamClient {
         let mut all = Vec::new();
         let mut page: Option<String> = None;
         loop {
-            let mut query = vec![format!("path_prefix={}", encode(prefix))];
-            query.extend(page.iter().map(|page| format!("page={}", encode(page))));
+            let mut query = vec![format!("path_prefix={}", encode_url_part(prefix))];
+            query.extend(page.iter().map(|page| format!("page={}", encode_url_part(page))));
             let listed: Page = parse(&self.ask("GET", &format!("/v1/memories?{}", query.join("&")), &[], None)?)?;
             all.extend(listed.data);
             match listed.next_page {
@@ -370,7 +369,7 @@ impl TeamClient {
             content: String,
             content_encoding: String,
         }
-        let memory: Memory = parse(&self.ask("GET", &format!("/v1/memories/{}", encode(name)), &[], None)?)?;
+        let memory: Memory = parse(&self.ask("GET", &format!("/v1/memories/{}", encode_url_part(name)), &[], None)?)?;
         if memory.content_encoding == "utf-8" { Ok(memory.content) } else { Err(TeamFailure::NotText) }
     }
 
@@ -418,7 +417,7 @@ impl TeamClient {
 
     /// Reads a proposal with its diffs.
     pub(crate) fn proposal(&self, id: &str) -> Result<ServerProposal, TeamFailure> {
-        self.about_proposal(|client| parse(&client.ask("GET", &format!("/v1/proposals/{}", encode(id)), &[], None)?))
+        self.about_proposal(|client| parse(&client.ask("GET", &format!("/v1/proposals/{}", encode_url_part(id)), &[], None)?))
     }
 
     /// Accepts, rejects or withdraws a proposal.
@@ -427,7 +426,8 @@ impl TeamClient {
     }
 
     fn decide_here(&self, id: &str, decision: &str, reason: Option<&str>) -> Result<ServerProposal, TeamFailure> {
-        let (path, body) = (format!("/v1/proposals/{}", encode(id)), json!({ "decision": decision, "reason": reason }).to_string());
+        let (path, body) =
+            (format!("/v1/proposals/{}", encode_url_part(id)), json!({ "decision": decision, "reason": reason }).to_string());
         let reply = self.send("POST", &path, &[("content-type", "application/json")], Some(&body))?;
         // The reason says whether a memory was changed, or who decided before.
         if reply.status == 409 {
@@ -440,7 +440,7 @@ impl TeamClient {
     pub(crate) fn create(&self, name: &str, text: &str) -> Result<bool, TeamFailure> {
         let body = json!({ "content": text }).to_string();
         let headers = [("if-none-match", "*"), ("content-type", "application/json")];
-        let answer: Value = parse(&self.ask("PUT", &format!("/v1/memories/{}", encode(name)), &headers, Some(&body))?)?;
+        let answer: Value = parse(&self.ask("PUT", &format!("/v1/memories/{}", encode_url_part(name)), &headers, Some(&body))?)?;
         Ok(answer["type"] == "proposal")
     }
 
@@ -470,11 +470,4 @@ fn problem_detail(reply: &TeamReply) -> String {
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &str) -> Result<T, TeamFailure> {
     serde_json::from_str(body).map_err(|error| TeamFailure::Unexpected(error.to_string()))
-}
-
-/// The characters of a name that are encoded in a URL. Slashes stay.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
-
-fn encode(text: &str) -> String {
-    utf8_percent_encode(text, ESCAPED).to_string()
 }

@@ -4,6 +4,7 @@
 use super::{ArchivedChat, ChatArchive, ChatSection, SUPERSEDED, header, is_chat, sections};
 use crate::{
     evidence::{CallEvidence, CallOutcome},
+    facts::{COMMAND_KEYS, PATCH_MARKS, PATH_KEYS},
     project::SessionProject,
 };
 use jiff::Timestamp;
@@ -148,7 +149,7 @@ fn actions(sections: &[ChatSection]) -> (Vec<String>, Vec<RanCommand>) {
     let (mut changed, mut ran): (Vec<String>, Vec<RanCommand>) = (Vec::new(), Vec::new());
     let calls = sections.iter().rev().flat_map(|section| section.text.lines().rev()).filter_map(archived_call);
     for (tool, args) in calls {
-        if let Some(line) = argument(args, &["command", "cmd", "script"]).filter(|_| !is_edit(tool)) {
+        if let Some(line) = argument(args, &COMMAND_KEYS).filter(|_| !is_edit(tool)) {
             if ran.len() < MAX_COMMANDS {
                 ran.push(RanCommand { line: line.to_owned(), failed: None, error: None });
             }
@@ -179,10 +180,9 @@ fn is_edit(tool: &str) -> bool {
 
 /// The paths in the arguments of a tool that changes files: an argument, or the files of a patch.
 fn edited_paths(args: &str) -> Vec<&str> {
-    let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: "];
-    let patched = marks.iter().flat_map(|mark| args.match_indices(mark).map(|(at, mark)| &args[at + mark.len()..]));
+    let patched = PATCH_MARKS.iter().flat_map(|mark| args.match_indices(mark).map(|(at, mark)| &args[at + mark.len()..]));
     let patched: Vec<&str> = patched.filter_map(|rest| rest.split_whitespace().next()).collect();
-    let path = argument(args, &["file_path", "filePath", "path", "target_file", "absolute_path", "notebook_path"]);
+    let path = argument(args, &PATH_KEYS);
     if patched.is_empty() { path.into_iter().collect() } else { patched }
 }
 
@@ -211,10 +211,10 @@ mod tests {
     #[test]
     fn changed_files_and_commands_are_found_in_the_calls_of_every_host() {
         let text = "- `Edit file_path=src/a.rs old_string=x new_string=y`\n- `Bash command=cargo test --all description=Run the tests`\n\
-                    - `apply_patch *** Begin Patch *** Update File: src/b.rs @@ -1 +1`\n- `TodoWrite todos=x`\n- `Read file_path=src/c.rs`\n\
-                    - `write_file path=d.md content=hello there`\n- `shell command=git status workdir=/x`\n- `Edit file_path=src/a.rs`";
+                    - `apply_patch *** Begin Patch *** Update File: src/b.rs *** Move to: src/e.rs @@ -1 +1`\n- `TodoWrite todos=x`\n- `Read file_path=src/c.rs`\n\
+                    - `write_file path=d.md content=hello there`\n- `shell command=git status workdir=/x`\n- `edit_files files=f.rs`\n- `Edit file_path=src/a.rs`";
         let (changed, ran) = actions(&[section(text)]);
-        assert_eq!(changed, ["src/a.rs", "d.md", "src/b.rs"]);
+        assert_eq!(changed, ["src/a.rs", "f.rs", "d.md", "src/b.rs", "src/e.rs"]);
         assert_eq!(ran.iter().map(|ran| ran.line.as_str()).collect::<Vec<_>>(), ["cargo test --all", "git status"]);
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn parse(text: &str) -> Option<(ArchivedChat, u64)> {
         source: header.source.unwrap_or_default(),
         progress: header.cursor.and_then(|cursor| serde_json::from_str::<ReadProgress>(&cursor).ok()).unwrap_or_default(),
     };
-    let behind = 4 + end + 5;
-    let title_end = text[behind..].strip_prefix("\n# ").and_then(|title| title.find('\n')).map_or(behind, |line| behind + 3 + line + 1);
+    let after = 4 + end + 5;
+    let title_end = text[after..].strip_prefix("\n# ").and_then(|title| title.find('\n')).map_or(after, |line| after + 3 + line + 1);
     Some((chat, title_end as u64))
 }

@@ -14,6 +14,8 @@ const DESCRIPTION_CHARS: usize = 120;
 /// Words of a name, and characters of one in a script without spaces.
 const NAME_WORDS: usize = 6;
 const NAME_CHARS: usize = 14;
+/// The maximum number of patterns of a proposed rule.
+const MAX_PATTERNS: usize = 4;
 
 /// Words without meaning in a name.
 const STOP: &[&str] = &[
@@ -74,7 +76,8 @@ pub(super) fn folder(kind: Kind) -> &'static str {
 }
 
 /// Returns `when:` with one key.
-pub(super) fn when(key: &str, patterns: Vec<String>) -> Option<Map<String, Value>> {
+pub(super) fn when(key: &str, mut patterns: Vec<String>) -> Option<Map<String, Value>> {
+    patterns.truncate(MAX_PATTERNS);
     let value = match patterns.len() {
         0 => return None,
         1 => Value::from(patterns.into_iter().next()),
@@ -139,10 +142,11 @@ pub(super) fn action(call: &CallEvidence, project: Option<&str>) -> String {
     }
 }
 
-fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
+/// Returns each item once.
+pub(super) fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
     let mut kept = Vec::new();
     for item in items {
-        if !kept.contains(&item) && kept.len() < 4 {
+        if !kept.contains(&item) {
             kept.push(item);
         }
     }

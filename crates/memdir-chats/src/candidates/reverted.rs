@@ -98,8 +98,8 @@ fn restored_paths(line: &str) -> Vec<String> {
             ["git", "restore", args @ ..] if !args.contains(&"--staged") || args.contains(&"--worktree") => args,
             _ => continue,
         };
-        let behind = args.iter().position(|arg| *arg == "--").map_or(args, |at| &args[at + 1..]);
-        paths.extend(behind.iter().filter(|arg| !arg.starts_with('-')).map(|arg| arg.trim_matches(['\'', '"']).to_owned()));
+        let after = args.iter().position(|arg| *arg == "--").map_or(args, |at| &args[at + 1..]);
+        paths.extend(after.iter().filter(|arg| !arg.starts_with('-')).map(|arg| arg.trim_matches(['\'', '"']).to_owned()));
     }
     paths
 }

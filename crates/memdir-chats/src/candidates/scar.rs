@@ -83,7 +83,7 @@ pub(super) fn find(all: &[ScarSeen], succeeded: &HashSet<u64>, new: &HashSet<Str
     groups.shared_sort_by_key(|(change, _)| *change);
     let mut found = Vec::new();
     for (change, group) in groups {
-        let sessions: Vec<String> = unique(group.iter().map(|seen| seen.session.clone()));
+        let sessions: Vec<String> = naming::unique(group.iter().map(|seen| seen.session.clone()));
         let is_valid = group.iter().all(|seen| Invocation::parse(&seen.bad).is_some_and(|bad| !succeeded.contains(&digest(&bad))));
         if sessions.len() >= 2 && is_valid && sessions.iter().any(|session| new.contains(session)) {
             found.push(candidate(change, &group, sessions));
@@ -114,7 +114,7 @@ fn candidate(change: &str, group: &[&ScarSeen], sessions: Vec<String>) -> Candid
         ),
         when: naming::when("command", naming::command_pattern(&bad).into_iter().collect()),
         words: String::new(),
-        turns: unique(group.iter().filter_map(|seen| seen.cite.clone())),
+        turns: naming::unique(group.iter().filter_map(|seen| seen.cite.clone())),
         at: group.iter().filter_map(|seen| seen.at).max(),
         weight: (0.4 + 0.1 * sessions.len() as f32).min(0.9),
         sessions,
@@ -138,14 +138,4 @@ fn common_words<'l>(lines: impl Iterator<Item = &'l str>) -> String {
 
 fn digest(invocation: &Invocation<'_>) -> u64 {
     crate::facts::digest(&invocation.words.join(" "))
-}
-
-fn unique(items: impl Iterator<Item = String>) -> Vec<String> {
-    let mut kept = Vec::new();
-    for item in items {
-        if !kept.contains(&item) {
-            kept.push(item);
-        }
-    }
-    kept
 }

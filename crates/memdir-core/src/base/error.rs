@@ -650,7 +650,8 @@ pub(crate) fn did_you_mean(did: &str, near: &[String]) -> String {
     }
 }
 
-fn io_action(source: &io::Error) -> Option<&'static str> {
+/// Returns the next action after an I/O error whose cause is known.
+pub fn io_action(source: &io::Error) -> Option<&'static str> {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space, then try again"),
         io::ErrorKind::FileTooLarge => Some("raise the file size limit (ulimit -f), then try again"),

@@ -220,10 +220,15 @@ pub(crate) fn first_names(names: &[&str], none: &str) -> String {
     }
 }
 
+/// Formats a count with its noun: `1 file`, `2 files`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Formats a size: `512 bytes`, `24.4 KB`, `3 MB`. A KB is 1,024 bytes.
 pub fn human_bytes(bytes: u64) -> String {
     if bytes < 1024 {
-        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+        return counted(bytes, "byte", "bytes");
     }
     let mut tenths = bytes as f64 / 102.4;
     let mut unit = "KB";

@@ -1,6 +1,6 @@
 //! What tools, prompts and `memdir log --status` show about dreams. A value that the program passes in: the library does not look for it.
 
-use crate::base::time;
+use crate::base::{text, time};
 use jiff::{Timestamp, civil::Date};
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct DreamSummary {
 impl DreamSummary {
     /// What is needed before it is due again, as in `after 24 h and 5 sessions`.
     pub(crate) fn due_after(&self, hours_passed: bool) -> String {
-        let sessions = format!("{} session{}", self.min_sessions, if self.min_sessions == 1 { "" } else { "s" });
+        let sessions = text::counted(self.min_sessions, "session", "sessions");
         match hours_passed {
             true => format!("after {sessions}"),
             false => format!("after {} h and {sessions}", self.min_hours),
@@ -42,7 +42,7 @@ impl DreamSummary {
     /// The summary in lines for people and models.
     pub fn lines(&self, now: Timestamp) -> Vec<String> {
         let ago = |at: Option<Timestamp>| at.map_or("never".to_owned(), |at| time::relative(now, at));
-        let did = format!(", {} operation{}", self.operations, if self.operations == 1 { "" } else { "s" });
+        let did = format!(", {}", text::counted(self.operations as u64, "operation", "operations"));
         let applied = self.last_applied.map_or(String::new(), |_| did.clone());
         let distilled = if self.last_distilled == self.last_applied { applied.as_str() } else { "" };
         vec![

@@ -32,7 +32,7 @@ use std::collections::HashSet;
 pub(crate) use transfer::transfer;
 
 /// The folder of the inbox that holds rejected candidates.
-pub(crate) const REJECTED: &str = "rejected";
+pub const REJECTED: &str = "rejected";
 
 /// The inbox of a space.
 #[derive(Debug, Clone, Serialize)]

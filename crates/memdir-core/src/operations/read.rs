@@ -116,7 +116,7 @@ fn show(context: &Context, stored: &Stored, request: &Read) -> Result<Reading> {
     let total_lines = text::lines(&decoded);
     let range = request.lines.unwrap_or(LineRange { first: 1, last: None });
     if range.first > total_lines.max(1) {
-        let lines = if total_lines == 1 { "1 line".to_owned() } else { format!("{total_lines} lines") };
+        let lines = text::counted(total_lines, "line", "lines");
         return Err(Error::bad_input("lines", format!("{} has {lines}; {range} is past its end", stored.path.name())));
     }
     let part = text::truncate_chars(range.slice(&decoded), range.first, request.max_chars);

@@ -6,6 +6,7 @@ use crate::{
         error::{Error, Result},
         limits,
         path::{MemoryPath, strip_md},
+        text,
         version::Version,
     },
     entrypoint::upkeep::{self, RenamedFile},
@@ -243,7 +244,8 @@ impl References {
             }
         }
         if walk.left_out > 0 {
-            let (files, them) = if walk.left_out == 1 { ("1 file".to_owned(), "it") } else { (format!("{} files", walk.left_out), "them") };
+            let files = text::counted(walk.left_out as u64, "file", "files");
+            let them = if walk.left_out == 1 { "it" } else { "them" };
             return Err(refuse(format!(
                 "{files} beyond the limit of {} files per mount cannot be listed, so references in {them} would not be updated",
                 limits::WALK_FILES

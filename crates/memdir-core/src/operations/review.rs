@@ -5,6 +5,7 @@ use crate::{
     base::{
         error::{Error, Result},
         path::MemoryPath,
+        text,
         version::Version,
     },
     entrypoint::upkeep,
@@ -84,7 +85,7 @@ fn text_note(file: &ProposedFile, before: &[u8], after: &[u8]) -> Option<String>
     let counts: Vec<String> = [("the old text", invalid(before)), ("the new text", invalid(after))]
         .into_iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(which, count)| format!("{} in {which}", if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }))
+        .map(|(which, count)| format!("{} in {which}", text::counted(count as u64, "byte", "bytes")))
         .collect();
     (!counts.is_empty()).then(|| format!("invalid UTF-8 ({}) is shown as hexadecimal bytes, such as <0xE9>", counts.join(", ")))
 }

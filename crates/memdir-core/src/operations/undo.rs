@@ -325,7 +325,7 @@ fn is_copy_of_any(view: &dyn View, path: &MemoryPath, originals: &HashSet<Memory
 }
 
 fn left_note(left: &HashSet<MemoryPath>) -> String {
-    let memories = if left.len() == 1 { "1 memory".to_owned() } else { format!("{} memories", left.len()) };
+    let memories = text::counted(left.len() as u64, "memory", "memories");
     format!("skipped {memories} modified after the plan was applied: {}", sorted_names(left))
 }
 

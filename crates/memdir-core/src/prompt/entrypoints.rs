@@ -7,7 +7,10 @@ use super::{
 };
 use crate::base::sort::SharedSort as _;
 use crate::{
-    base::{frame, text::json_units},
+    base::{
+        frame,
+        text::{self, json_units},
+    },
     entrypoint::{OverviewLine, overview},
 };
 
@@ -91,8 +94,7 @@ impl<'a> EntrypointBlock<'a> {
         let shown: Vec<&str> = self.lines.iter().take_while(fits).map(|line| line.text.as_str()).collect();
         let mut text = if shown.is_empty() { String::new() } else { self.frame(input, &shown.join("\n")) };
         if let Some(next) = self.lines.get(shown.len()) {
-            let omitted = self.lines.len() - shown.len();
-            let lines = if omitted == 1 { "1 line".to_owned() } else { format!("{omitted} lines") };
+            let lines = text::counted((self.lines.len() - shown.len()) as u64, "line", "lines");
             let separator = if text.is_empty() { "" } else { "\n" };
             let path = &self.source;
             text.push_str(&format!("{separator}[omitted: {lines}; memory_read paths [{path:?}], lines \"{}-\"]", next.number));

@@ -163,7 +163,7 @@ fn reserve(candidates: &[RecallCandidate<'_>], room: RecallBudget, left: usize) 
 
 /// Why a memory is omitted that comes after the maximum number of memories.
 pub(crate) fn over_limit(memories: usize) -> String {
-    format!("over the limit of {memories} {}", if memories == 1 { "memory" } else { "memories" })
+    format!("over the limit of {}", text::counted(memories as u64, "memory", "memories"))
 }
 
 /// The text if no memory fits: their names, if these fit.

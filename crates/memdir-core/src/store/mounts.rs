@@ -133,6 +133,9 @@ pub fn is_page_name(name: &str) -> bool {
     page_number(ENTRYPOINT_FILE, name).or_else(|| page_number(FALLBACK_ENTRYPOINT_FILE, name)).is_some()
 }
 
+/// The glob of the overflow pages of [`ENTRYPOINT_FILE`].
+pub const PAGE_GLOB: &str = "MEMORY.page-*.md";
+
 /// Returns the file name of an entrypoint's overflow page.
 pub fn page_name(entrypoint: &str, number: u32) -> String {
     format!("{}.page-{number:03}.md", strip_md(entrypoint))

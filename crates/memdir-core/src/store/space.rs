@@ -109,13 +109,33 @@ impl Places {
     /// Returns a mount of a directory, with its journal.
     pub fn mount(&self, prefix: &str, root: impl Into<PathBuf>) -> Mount {
         let root = root.into();
-        let journal = self.home.join("journal").join(journal_name(&root));
+        let journal = self.journal(&root);
         Mount::new(prefix, root, journal)
+    }
+
+    /// Returns the directory of all journals.
+    pub fn journals(&self) -> PathBuf {
+        self.home.join("journal")
+    }
+
+    /// Returns the journal of a directory.
+    pub fn journal(&self, root: &Path) -> PathBuf {
+        self.journals().join(journal_name(root))
+    }
+
+    /// Returns the directory of the memories and records of all projects.
+    pub fn projects(&self) -> PathBuf {
+        self.home.join("projects")
     }
 
     /// Returns the directory of a project's memory.
     pub fn project(&self, id: &str) -> PathBuf {
-        self.home.join("projects").join(id)
+        self.projects().join(id)
+    }
+
+    /// Returns the directory of the inboxes of all projects.
+    pub fn inboxes(&self) -> PathBuf {
+        self.home.join("inbox")
     }
 
     /// Returns the directory of the user's memory.

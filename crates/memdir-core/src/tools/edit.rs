@@ -6,7 +6,11 @@ use super::{
     params::Param,
     write::{UNCHANGED, sentence_with_change},
 };
-use crate::{base::error::Result, memory::edit::Needle, operations::edit::Edit};
+use crate::{
+    base::{error::Result, text},
+    memory::edit::Needle,
+    operations::edit::Edit,
+};
 use serde_json::json;
 
 const PATH: Param = Param::text("path").aliases(PATH_ALIASES).required();
@@ -45,7 +49,7 @@ fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     };
     args.reject_unknown()?;
     let edited = caller.memdir.edit(&request)?;
-    let places = if edited.replaced == 1 { "1 place".to_owned() } else { format!("{} places", edited.replaced) };
+    let places = text::counted(edited.replaced as u64, "place", "places");
     let sentence = match &edited.saved.change {
         Some(_) => format!("Edited {} in {places}", edited.saved.name),
         None => format!("{UNCHANGED} {}", edited.saved.name),

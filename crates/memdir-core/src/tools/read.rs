@@ -269,7 +269,7 @@ fn listing(names: &[String], total: usize, is_writable: bool) -> (String, &'stat
         let text = if is_writable { "No memories yet; save the first with memory_write." } else { "No memories yet." };
         return (text.into(), "names", json!([]));
     }
-    let count = format!("{total} {}", if total == 1 { "memory" } else { "memories" });
+    let count = text::counted(total as u64, "memory", "memories");
     let listed = total - names.len();
     let rest = if listed == 0 { String::new() } else { format!(", {} of them not listed above", names.len()) };
     if names.is_empty() {
@@ -283,8 +283,7 @@ fn listing(names: &[String], total: usize, is_writable: bool) -> (String, &'stat
     let mut text = format!("{count}{rest}. Topics:");
     for (n, (topic, memories)) in topics.iter().enumerate() {
         if text.chars().count() > NAMES_CHARS {
-            let more = topics.len() - n;
-            let _ = write!(text, " and {more} more topic{}", if more == 1 { "" } else { "s" });
+            let _ = write!(text, " and {}", text::counted((topics.len() - n) as u64, "more topic", "more topics"));
             break;
         }
         let _ = write!(text, " {topic} ({memories}),");

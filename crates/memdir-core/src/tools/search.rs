@@ -214,8 +214,8 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         }
     }
     if hits.is_empty() {
-        let files = answer.searched.files;
-        let _ = write!(out, "No relevant memories found ({files} file{} searched).", if files == 1 { "" } else { "s" });
+        let files = text::counted(answer.searched.files, "file", "files");
+        let _ = write!(out, "No relevant memories found ({files} searched).");
     } else if answer.total > hits.len() {
         let _ = write!(out, "({} not shown; raise maxResults to see more)", answer.total - hits.len());
     }

@@ -2,7 +2,11 @@
 
 use super::{Level, Tool, ToolContext, ToolResult, args::ToolArguments};
 use crate::base::sort::SharedSort as _;
-use crate::{base::error::Result, search::MountCounts, store::Source};
+use crate::{
+    base::{error::Result, text::counted},
+    search::MountCounts,
+    store::Source,
+};
 use serde_json::json;
 
 pub(super) const TOOL: Tool = Tool {
@@ -30,10 +34,10 @@ fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
     let off: Vec<Source> = caller.memdir.are_chats_off().then_some(Source::Chat).into_iter().collect();
     let text = counts.iter().map(|mount| {
         let name = if mount.prefix.is_empty() { "." } else { &mount.prefix };
-        format!("{name}: {}, {}", counted(mount.counts.files, "file"), counted(mount.counts.units, "chunk"))
+        format!("{name}: {}, {}", counted(mount.counts.files, "file", "files"), counted(mount.counts.units, "chunk", "chunks"))
     });
     let indexed = changed.as_ref().map_or_else(|| "nothing indexed yet".to_owned(), |changed| format!("index last changed {changed}"));
-    let total = format!("{} and {}", counted(files, "file"), counted(chunks, "chunk"));
+    let total = format!("{} and {}", counted(files, "file", "files"), counted(chunks, "chunk", "chunks"));
     let mut text = format!("{total}; {indexed}.\n{}", text.collect::<Vec<_>>().join("\n"));
     if let Some(why) = caller.memdir.why_no_chats() {
         text.push_str(&format!("\nchat: {why}"));
@@ -46,10 +50,6 @@ fn run(caller: &ToolContext, args: &ToolArguments<'_>) -> Result<ToolResult> {
         json!({ "files": files, "chunks": chunks, "lastIndexed": changed, "sources": sources, "off": off, "mounts": mounts }),
         text,
     ))
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// When the index of any mount last changed, in seconds.

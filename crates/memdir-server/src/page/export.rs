@@ -75,7 +75,7 @@ fn document(memdir: &Memdir, title: &str, memories: &[ExportedMemory], ids: &BTr
             } }
             main #main tabindex="-1" {
                 h1 { (title) }
-                p.quiet { (layout::counted(memories.len(), "memory", "memories")) }
+                p.quiet { (layout::counted(memories.len() as u64, "memory", "memories")) }
                 nav aria-label="Memories" { ul.plain.index { @for one in memories { li { a href=(format!("#{}", one.id)) { (one.name) } } } } }
                 @for one in memories { (article(memdir, one, ids)) }
             }

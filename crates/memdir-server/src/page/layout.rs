@@ -9,6 +9,7 @@ use crate::http::error_status;
 use axum::{http::StatusCode, response::Response};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+pub(super) use memdir_core::internal::base::text::counted;
 use memdir_core::{Error, ReadOnlyCause, internal::base::time};
 
 /// The menu: the path of a page and its name.
@@ -266,11 +267,6 @@ pub(super) fn error_hint(context: &ViewContext<'_>, error: &Error) -> String {
         _ => return command_hint,
     };
     hint.to_owned()
-}
-
-/// Formats a count with its noun.
-pub(super) fn counted(count: usize, noun: &str, plural: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {plural}") }
 }
 
 /// The breadcrumbs of a memory: its topics.

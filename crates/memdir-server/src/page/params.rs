@@ -31,7 +31,7 @@ impl Params {
     }
 }
 
-/// Encodes a name for a path or a query. Slashes stay.
-pub(super) fn encode(text: &str) -> String {
+/// Percent-encodes a name for the path or the query of a URL. Slashes stay.
+pub fn encode(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }

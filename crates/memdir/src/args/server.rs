@@ -1,7 +1,13 @@
 //! The arguments of the servers, their tokens and their reviews. The administration of the database is in `admin.rs`.
 
 use clap::{Subcommand, ValueEnum};
+use memdir_server::ToolFilter;
 use std::path::PathBuf;
+
+// The options of both servers whose attributes differ: `memdir mcp` serves HTTP only with --http.
+const HOST_HELP: &str = "Additional host names to accept in the Host header, separated by commas";
+const ORIGIN_HELP: &str = "Additional origins to accept in the Origin header, such as `https://example.org`, separated by commas";
+const LOG_REQUESTS_HELP: &str = "Log every HTTP request to standard error as a line of JSON, without names, texts or tokens";
 
 /// Serve memories over the Model Context Protocol
 #[derive(Debug, clap::Args)]
@@ -23,6 +29,28 @@ pub(crate) struct McpArgs {
     /// Memory systems whose tools to serve, separated by commas, each with its own directory; see `memdir dialects`
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) dialect: Vec<String>,
+    #[command(flatten)]
+    pub(crate) served: ServedToolsArgs,
+    /// Send short instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) session_hook: bool,
+    /// File with the bearer token that HTTP clients must send [default: the token in MEMDIR_TOKEN]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    #[arg(help = HOST_HELP, long, value_name = "NAME", value_delimiter = ',', requires = "http")]
+    pub(crate) host: Vec<String>,
+    #[arg(help = ORIGIN_HELP, long, value_name = "URL", value_delimiter = ',', requires = "http")]
+    pub(crate) origin: Vec<String>,
+    /// Also serve the web page at /ui; people sign in with a token or an identity provider
+    #[arg(long, requires = "http")]
+    pub(crate) page: bool,
+    #[arg(help = LOG_REQUESTS_HELP, long, requires = "http")]
+    pub(crate) log_requests: bool,
+}
+
+/// The tools that a server serves.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServedToolsArgs {
     /// Tools to serve, separated by commas [default: all]
     #[arg(long, value_name = "TOOL", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
@@ -32,24 +60,13 @@ pub(crate) struct McpArgs {
     /// Serve only read-only tools
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Send short instructions, for hosts whose session hook provides the memory section (set by `memdir install`)
-    #[arg(long, conflicts_with = "http")]
-    pub(crate) session_hook: bool,
-    /// File with the bearer token that HTTP clients must send [default: the token in MEMDIR_TOKEN]
-    #[arg(long, value_name = "FILE", requires = "http")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Additional host names to accept in the Host header, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "http")]
-    pub(crate) host: Vec<String>,
-    /// Additional origins to accept in the Origin header, such as `https://example.org`, separated by commas
-    #[arg(long, value_name = "URL", value_delimiter = ',', requires = "http")]
-    pub(crate) origin: Vec<String>,
-    /// Also serve the web page at /ui; people sign in with a token or an identity provider
-    #[arg(long, requires = "http")]
-    pub(crate) page: bool,
-    /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
-    #[arg(long, requires = "http")]
-    pub(crate) log_requests: bool,
+}
+
+impl ServedToolsArgs {
+    /// Returns the filter for these tools.
+    pub(crate) fn filter(&self) -> ToolFilter {
+        ToolFilter { only: self.tools.clone(), without: self.without.clone(), read_only: self.read_only }
+    }
 }
 
 /// List the memory systems that `memdir mcp --dialect` emulates
@@ -124,23 +141,13 @@ pub(crate) struct ServeArgs {
     /// Maximum number of database connections for changes; as many again are used for reads, and a quarter as many for token checks
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub(crate) connections: usize,
-    /// Tools to serve, separated by commas [default: all]
-    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
-    pub(crate) tools: Vec<String>,
-    /// Tools to exclude, separated by commas
-    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
-    pub(crate) without: Vec<String>,
-    /// Serve only read-only tools
-    #[arg(long)]
-    pub(crate) read_only: bool,
-    /// Additional host names to accept in the Host header, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[command(flatten)]
+    pub(crate) served: ServedToolsArgs,
+    #[arg(help = HOST_HELP, long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) host: Vec<String>,
-    /// Additional origins to accept in the Origin header, such as `https://example.org`, separated by commas
-    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    #[arg(help = ORIGIN_HELP, long, value_name = "URL", value_delimiter = ',')]
     pub(crate) origin: Vec<String>,
-    /// Log every HTTP request to standard error as a line of JSON, without names, texts or tokens
-    #[arg(long)]
+    #[arg(help = LOG_REQUESTS_HELP, long)]
     pub(crate) log_requests: bool,
     /// Seconds to keep serving after SIGTERM, while /readyz returns 503 so that proxies switch to another replica
     #[arg(long, value_name = "SECONDS", default_value_t = 3)]

@@ -5,6 +5,7 @@ mod tenant_data;
 
 pub(super) use reindex::run as reindex;
 
+use super::counted;
 use crate::{
     args::{
         AdminArgs, AdminGroup, AdminPerson, AdminProject, AdminReview, AdminTenant, AdminToken, AdminWhat, DatabaseArgs, GlobalArgs,
@@ -61,8 +62,7 @@ pub(crate) fn run(args: &AdminArgs, global: &GlobalArgs) -> Result<CommandOutput
             let migrations = Database::migrate(&database_settings(database)?).map_err(database_failure)?;
             Ok(CommandOutput::new(Migrated { migrations }, |migrated, printer| match migrated.migrations {
                 0 => printer.line("unchanged: the schema is up to date"),
-                1 => printer.line("applied 1 migration"),
-                many => printer.line(format!("applied {many} migrations")),
+                many => printer.line(format!("applied {}", counted(many as u64, "migration", "migrations"))),
             }))
         }
         AdminWhat::Tenant { what, database } => tenant(what, database),

@@ -1,9 +1,12 @@
 //! `memdir adopt`: mounts the memories of other programs in place, or shares one memory with a host.
 
-use super::install::{
-    HostOutcome, machine,
-    own_memory::{OwnMemorySettlement, SettlementContext},
-    show_outcomes,
+use super::{
+    counted,
+    install::{
+        HostOutcome, machine,
+        own_memory::{OwnMemorySettlement, SettlementContext},
+        show_outcomes,
+    },
 };
 use crate::{
     adopt::{self, import_dir},
@@ -107,7 +110,7 @@ struct Unmounted {
 /// Removes the mounts of adopted memories from the settings. A memory is named as `memdir adopt` lists it, or by its mount.
 fn undo(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let memories = adopt::find(&machine(settings)?);
-    let mounts = || scope.mounts.iter().map(|placed| &placed.mount);
+    let mounts = || scope.mounts.iter().map(|scoped| &scoped.mount);
     let mut removed: Vec<String> = Vec::new();
     for name in &args.names {
         let memory = memories.iter().find(|memory| memory.name == *name);
@@ -158,7 +161,7 @@ fn candidates(args: &AdoptArgs, settings: &Settings, scope: &Scope, mut text: St
     let mut found = Vec::new();
     let mut new_names = Vec::new();
     for memory in memories.into_iter().filter(is_wanted) {
-        let existing = scope.mounts.iter().find(|placed| is_same(&placed.mount.root, &memory.path)).map(|placed| &placed.mount);
+        let existing = scope.mounts.iter().find(|scoped| is_same(&scoped.mount.root, &memory.path)).map(|scoped| &scoped.mount);
         let mounted = existing.is_some();
         let name = free_name(&memory, settings, scope, &new_names);
         let mount = adopt::mount_settings(&memory, &name, &machine, &scope.id, args.read_write);
@@ -185,8 +188,8 @@ fn invalid(settings: &Settings, message: &str) -> Failure {
 fn free_name(memory: &HostMemory, settings: &Settings, scope: &Scope, new_names: &[String]) -> String {
     let is_beside = |project: &Option<String>| !memory.of_project || project.as_ref().is_none_or(|project| *project == scope.id);
     let configured = settings.config.mounts.iter().filter(|mount| is_beside(&mount.project)).map(|mount| &mount.name);
-    let placed = scope.mounts.iter().map(|placed| &placed.mount.prefix);
-    let taken: Vec<&String> = configured.chain(placed).chain(new_names).collect();
+    let mounted = scope.mounts.iter().map(|scoped| &scoped.mount.prefix);
+    let taken: Vec<&String> = configured.chain(mounted).chain(new_names).collect();
     let mut names = std::iter::once(memory.name.to_owned()).chain((2..).map(|n| format!("{}-{n}", memory.name)));
     names.find(|name| !taken.contains(&name)).unwrap_or_default()
 }
@@ -217,18 +220,18 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     let can_move = |host: &'static Host| host.memory_switch.as_ref()?.redirect;
     let (host, _) = host_with(can_move, "--as-auto-memory")?;
     let machine = machine(settings)?;
-    let place = SettlementContext { settings, space: scope, machine: &machine };
-    let Some(settlement) = OwnMemorySettlement::new(host, MemoryChoice::Share, args.scope, &place)? else {
+    let context = SettlementContext { settings, space: scope, machine: &machine };
+    let Some(settlement) = OwnMemorySettlement::new(host, MemoryChoice::Share, args.scope, &context)? else {
         return Ok(CommandOutput::new(String::new(), |diff, page| page.content(diff)));
     };
     if args.dry_run {
         let edits = install::plan(&settlement.files, &[])?;
         let diffs = edits.iter().map(|edit| install::diff(&edit.config.path, edit.before.as_deref(), Some(&edit.after)));
-        let diffs: String = diffs.chain(settlement.preview_import(&place)).collect();
+        let diffs: String = diffs.chain(settlement.preview_import(&context)).collect();
         return Ok(CommandOutput::new(diffs, |diff, page| page.content(diff)));
     }
-    let (files, notes) = settlement.import_then(&place, |has_imported| {
-        let applied = settlement.apply(&place);
+    let (files, notes) = settlement.import_then(&context, |has_imported| {
+        let applied = settlement.apply(&context);
         Ok(applied.map_err(|error| if has_imported { error.after_import() } else { error })?)
     })?;
     let Host { name, title, .. } = host;
@@ -237,10 +240,6 @@ fn as_auto_memory(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Resul
     );
     let outcome = HostOutcome { next_step: Some(next_step), ..HostOutcome::new(host, args.scope, Ok(files)) };
     Ok(CommandOutput::new(vec![outcome], show_outcomes).with_notes(notes))
-}
-
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[derive(Serialize)]
@@ -277,7 +276,8 @@ fn to_codex(args: &AdoptArgs, settings: &Settings, scope: &Scope) -> Result<Comm
     let fail = |source| Failure::File { doing: "write to", path: dir.clone(), source };
     let changed = import_dir::write(import, &machine, &scope.id, &memories).map_err(fail)?;
     Ok(CommandOutput::new(ImportDirOutcome { dir, memories: memories.len(), changed, note: import.note }, |imported, page| {
-        let (memories, files) = (plural(imported.memories, "memory", "memories"), plural(imported.changed, "file", "files"));
+        let (memories, files) =
+            (counted(imported.memories as u64, "memory", "memories"), counted(imported.changed as u64, "file", "files"));
         page.line(format!("wrote {memories} to {} ({files} changed)", imported.dir.display()))?;
         page.line(imported.note)
     }))
@@ -296,7 +296,7 @@ fn show(adoption: &Adoption, page: &mut Printer<'_>) -> io::Result<()> {
             (false, true) => "mounted",
             (false, false) => "not mounted",
         };
-        let files = plural(candidate.memory.memories, "file", "files");
+        let files = counted(candidate.memory.memories as u64, "file", "files");
         page.line(format!("{title}: {files} in {}, {state}", candidate.memory.path.display()))?;
         if !candidate.mounted {
             for line in candidate.toml.lines() {

@@ -6,6 +6,7 @@ pub(super) mod show;
 mod switch;
 pub(super) mod sync;
 
+use super::counted;
 use crate::{
     args::{ChatFilterArgs, ChatsArgs, ChatsWhat},
     config::{self, Settings},
@@ -111,7 +112,7 @@ fn show_list(list: &ChatList, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.table(&rows)?;
     }
     if list.left_out > 0 {
-        printer.note(format!("{}; show all with --limit 0", counted(list.left_out as u64, "more conversation")));
+        printer.note(format!("{}; show all with --limit 0", counted(list.left_out as u64, "more conversation", "more conversations")));
     }
     Ok(())
 }
@@ -152,12 +153,12 @@ struct Filter {
 }
 
 impl Filter {
-    fn parse(typed: &ChatFilterArgs, settings: &Settings) -> Result<Filter, Failure> {
+    fn parse(args: &ChatFilterArgs, settings: &Settings) -> Result<Filter, Failure> {
         Ok(Filter {
-            host: typed.host.as_deref().map(host).transpose()?,
-            project: typed.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
-            since: typed.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,
-            before: typed.before.as_deref().map(|before| parse_since("--before", before, &SystemClock)).transpose()?,
+            host: args.host.as_deref().map(host).transpose()?,
+            project: args.project.as_deref().map(|dir| directory(dir, settings)).transpose()?,
+            since: args.since.as_deref().map(|since| parse_since("--since", since, &SystemClock)).transpose()?,
+            before: args.before.as_deref().map(|before| parse_since("--before", before, &SystemClock)).transpose()?,
         })
     }
 
@@ -174,11 +175,6 @@ impl Filter {
 pub(super) fn off_note(settings: &Settings) -> Option<String> {
     let note = "chats are off, so the archive may be out of date; turn them on with: memdir chats on";
     (!settings.config.chats.settings.on).then(|| note.to_owned())
-}
-
-/// Formats a count: `1 turn`, `2 turns`.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Parses the name of a host.

@@ -11,7 +11,7 @@ use crate::{
 };
 use clap::{Arg, Command, CommandFactory as _};
 use memdir_chats::READERS;
-use memdir_core::internal::base::sort::SharedSort as _;
+use memdir_core::internal::{base::sort::SharedSort as _, operations::inbox::REJECTED};
 use memdir_core::{Actor, FileStore, Kind, List, Memdir, Mount, Source};
 use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -233,7 +233,7 @@ impl<'a> PartialCommandLine<'a> {
     /// The names of the open candidates.
     fn candidates(&self) -> Vec<String> {
         let all = [INBOX, OTHER_INBOX].into_iter().filter_map(|prefix| self.names_below(prefix)).flatten();
-        all.filter(|name| !name.split('/').skip(1).any(|part| part == "rejected")).collect()
+        all.filter(|name| name.split('/').nth(1) != Some(REJECTED)).collect()
     }
 
     /// The names of the memories of a topic. Opens the space without recording the project.

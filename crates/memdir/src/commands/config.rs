@@ -66,7 +66,7 @@ struct ConfigChange {
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> Result<CommandOutput, Failure> {
     let notes = [scope.off_note(), scope.notes.clone()].concat();
     let rows = setting_rows(settings, scope)?;
-    let mounts = scope.shown_mounts().map(|placed| mount_row(placed.mount.clone())).collect();
+    let mounts = scope.shown_mounts().map(|scoped| mount_row(scoped.mount.clone())).collect();
     Ok(CommandOutput::new(ConfigOutput { settings: rows, mounts, in_dir: settings.dir.is_some() }, show).with_notes(notes))
 }
 

@@ -59,7 +59,7 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
     let receipts = Receipts::load(&settings.home.value)?;
     let label = |prefix: &str| mount_label(prefix, settings.dir.is_some());
     let mounts: Vec<_> =
-        scope.shown_mounts().map(|placed| (label(&placed.mount.prefix), placed.mount.root.clone(), placed.mount.access)).collect();
+        scope.shown_mounts().map(|scoped| (label(&scoped.mount.prefix), scoped.mount.root.clone(), scoped.mount.access)).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
     let advice = (!args.fix).then(|| format!("run: memdir {}doctor --fix", settings.typed_options()));
     directories.extend(doctor::check_journals(&scope.mounts_only(), &label, advice.as_deref()));

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &DreamArgs, space: &OpenSpace<'_>, output: OutputOptions
     if let Some(file) = &args.operations {
         let list = input_text(file)?;
         let (plan, left_out) = space.memdir.plan_from_operations(&list).map_err(|error| explained(error, OPERATIONS_HINT))?;
-        return made(&shelf, space, plan, left_out, args);
+        return keep_plan(&shelf, space, plan, left_out, args);
     }
     let counts = space.memdir.ledger().map(|ledger| ledger.read(space.memdir.store())).unwrap_or_default();
     let uses = |path: &MemoryPath| counts.memory(path.name()).uses();
@@ -111,7 +111,7 @@ fn plan(
     }
     // An automatic plan has no other place to report an error.
     let plan = plan.inspect_err(|error| shelf.record_failure(&error.command_message()))?;
-    made(shelf, space, plan, Vec::new(), args)
+    keep_plan(shelf, space, plan, Vec::new(), args)
 }
 
 fn new_bar(of: usize) -> ProgressBar {
@@ -132,7 +132,7 @@ struct MadePlan {
     options: String,
 }
 
-fn made(
+fn keep_plan(
     shelf: &DreamShelf,
     space: &OpenSpace<'_>,
     plan: DreamPlan,

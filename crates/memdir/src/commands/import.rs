@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ImportArgs, memdir: &Memdir, output: OutputOptions) -> 
         });
     }
     // Files are read at once; only the databases of programs may take long.
-    let bar = if program.is_some() { programs::progress_bar(output) } else { ProgressBar::hidden() };
+    let bar = if program.is_some() { output.progress_bar(0) } else { ProgressBar::hidden() };
     let mut memories = Vec::new();
     let mut dates = HashMap::new();
     let mut from = Vec::new();

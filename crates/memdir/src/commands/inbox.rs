@@ -52,21 +52,21 @@ pub(super) fn run(args: &InboxArgs, space: &OpenSpace<'_>, output: OutputOptions
             let rejected_candidates = if args.all { memdir.rejected_candidates()? } else { Vec::new() };
             Ok(CommandOutput::new(InboxList { inbox: memdir.inbox()?, rejected_candidates, now }, show::list))
         }
-        Some(InboxWhat::Show(typed)) => {
-            let entry = memdir.candidate(&name(&typed.candidate)?)?;
+        Some(InboxWhat::Show(args)) => {
+            let entry = memdir.candidate(&name(&args.candidate)?)?;
             Ok(CommandOutput::new(ShownCandidate { entry, now }, show::candidate))
         }
-        Some(InboxWhat::Accept(typed)) => accept(typed, space),
-        Some(InboxWhat::Merge(typed)) => {
-            let merged = memdir.merge(&name(&typed.candidate)?, &name(&typed.name)?).map_err(|error| match error {
+        Some(InboxWhat::Accept(args)) => accept(args, space),
+        Some(InboxWhat::Merge(args)) => {
+            let merged = memdir.merge(&name(&args.candidate)?, &name(&args.name)?).map_err(|error| match error {
                 Error::BadInput { .. } => Failure::Core { error, hint: Some("pass a memory name; list the memories with: memdir list") },
                 other => other.into(),
             })?;
             Ok(decisions(vec![merged]))
         }
-        Some(InboxWhat::Reject(typed)) => {
-            let names = if typed.all { open_names(memdir, |_| true)? } else { typed.candidates.clone() };
-            each(memdir, &names, |candidate| Ok(memdir.reject(&name(candidate)?)?))
+        Some(InboxWhat::Reject(args)) => {
+            let names = if args.all { open_names(memdir, |_| true)? } else { args.candidates.clone() };
+            decide_each(memdir, &names, |candidate| Ok(memdir.reject(&name(candidate)?)?))
         }
         Some(InboxWhat::Review) => {
             propose_about_rules(space);
@@ -82,17 +82,17 @@ fn propose_about_rules(space: &OpenSpace<'_>) {
     }
 }
 
-fn accept(typed: &InboxAcceptArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
+fn accept(args: &InboxAcceptArgs, space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
-    if typed.candidates.len() > 1 && (typed.new_name.is_some() || typed.edit) {
+    if args.candidates.len() > 1 && (args.new_name.is_some() || args.edit) {
         return Err(Failure::Usage {
             message: "--as and --edit require exactly one candidate".into(),
             hint: "accept the candidates one by one".into(),
         });
     }
-    let names = if typed.all { open_names(memdir, |entry| !entry.changes_memory())? } else { typed.candidates.clone() };
-    let new_name = typed.new_name.as_deref().map(name).transpose()?;
-    if let ([candidate], true) = (names.as_slice(), typed.edit) {
+    let names = if args.all { open_names(memdir, |entry| !entry.changes_memory())? } else { args.candidates.clone() };
+    let new_name = args.new_name.as_deref().map(name).transpose()?;
+    if let ([candidate], true) = (names.as_slice(), args.edit) {
         let accepted = accept_one(memdir, candidate, new_name.as_ref())?;
         return Ok(match edit::in_editor(&EditArgs { name: accepted.memory.clone(), ..EditArgs::default() }, space) {
             Ok(saved) => {
@@ -102,7 +102,7 @@ fn accept(typed: &InboxAcceptArgs, space: &OpenSpace<'_>) -> Result<CommandOutpu
             Err(failure) => decisions(vec![accepted]).with_notes(vec![format!("not edited: {}", with_hint(&failure))]).exit(failure.exit()),
         });
     }
-    each(memdir, &names, |candidate| accept_one(memdir, candidate, new_name.as_ref()))
+    decide_each(memdir, &names, |candidate| accept_one(memdir, candidate, new_name.as_ref()))
 }
 
 /// Fails with what turns the inbox off, if the space has none.
@@ -169,9 +169,13 @@ fn accept_one(memdir: &Memdir, candidate: &str, new_name: Option<&memdir_core::M
     })
 }
 
-/// Decides about candidates one by one, about each once. Fails before anything is decided if one of them does not exist. After any other error the rest
-/// is decided about, and the error is a note.
-fn each(memdir: &Memdir, names: &[String], decide: impl Fn(&str) -> Result<DecidedCandidate, Failure>) -> Result<CommandOutput, Failure> {
+/// Decides about candidates one by one, about each once. Fails before anything is decided if one of them does not exist. After any
+/// other error the rest is decided about, and the error is a note.
+fn decide_each(
+    memdir: &Memdir,
+    names: &[String],
+    decide: impl Fn(&str) -> Result<DecidedCandidate, Failure>,
+) -> Result<CommandOutput, Failure> {
     let mut found = HashSet::new();
     let mut wanted = Vec::new();
     for candidate in names {

@@ -14,7 +14,7 @@ use memdir_core::{
         base::shell,
         store::{
             files::real_path,
-            mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK},
+            mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK, PAGE_GLOB},
             space::Places,
         },
     },
@@ -28,8 +28,6 @@ use std::{
 
 /// The text of a new entrypoint.
 const ENTRYPOINT: &str = "# Memory\n";
-/// Makes git keep the entrypoint lines of both sides of a merge.
-const ATTRIBUTES: &str = "MEMORY.md merge=union\nMEMORY.page-*.md merge=union\n";
 
 #[derive(Serialize)]
 struct Initialized {
@@ -100,11 +98,10 @@ fn team_mount(settings: &Settings, scope: &Scope) -> Result<Mount, Failure> {
         };
     };
     let root = dir.value.join("team");
-    if let Some(meta) = root.symlink_metadata().ok().filter(|meta| !meta.is_dir()) {
-        let what = if meta.is_symlink() { "a symbolic link" } else { "not a directory" };
-        return Err(refused(format!("{} is {what}, so it cannot be a team memory", root.display())));
+    if root.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Err(refused(mounts::not_a_directory(&root)));
     }
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+    let configured = mounts::all_configured(settings);
     let whole = mounts::one_directory(settings, &dir.value, &configured);
     if let Some(why) = why_no_team_below(&whole) {
         return Err(refused(format!("{} cannot have a team memory: {why}", dir.value.display())));
@@ -125,10 +122,10 @@ fn why_no_team_below(mount: &Mount) -> Option<&'static str> {
     }
 }
 
-/// Creates `.gitattributes`; returns false if it exists.
+/// Creates `.gitattributes`, which makes git keep the entrypoint lines of both sides of a merge; returns false if it exists.
 fn create_attributes(root: &Path) -> Result<bool, Failure> {
     let path = root.join(".gitattributes");
-    let created = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes()));
+    let created = std::fs::File::create_new(&path).and_then(|mut file| writeln!(file, "{MAIN} merge=union\n{PAGE_GLOB} merge=union"));
     match created {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),

@@ -112,17 +112,17 @@ pub(crate) fn run(
             return Ok(CommandOutput::new(statuses, if is_project { show_project_statuses } else { show_statuses }));
         }
     };
-    let place = SettlementContext { settings, space, machine: &machine };
+    let context = SettlementContext { settings, space, machine: &machine };
     let mut notes: Vec<String> = Vec::new();
-    let settlements = settle(args, &place, &hosts, options, &mut notes)?;
+    let settlements = settle(args, &context, &hosts, options, &mut notes)?;
     let settlement = |host: &Host| settlements.iter().find(|settlement| settlement.host.name == host.name);
     if args.dry_run {
-        let previews = hosts.iter().map(|host| preview(args, &place, host, settlement(host))).collect::<Result<Vec<_>, _>>()?;
+        let previews = hosts.iter().map(|host| preview(args, &context, host, settlement(host))).collect::<Result<Vec<_>, _>>()?;
         let turns_chats_on = args.chats && !settings.config.chats.settings.on;
         let note = turns_chats_on.then(|| format!("`--chats` would set `on = true` in the [chats] table of {}", settings.file.display()));
         return Ok(CommandOutput::new(previews.into_iter().flatten().collect(), show_previews).with_notes(note.into_iter().collect()));
     }
-    let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, &place, host, settlement(host), &mut notes))).collect();
+    let mut results: Vec<_> = hosts.iter().map(|host| (*host, install(args, &context, host, settlement(host), &mut notes))).collect();
     if let [(_, result @ Err(_))] = results.as_mut_slice() {
         let failure = std::mem::replace(result, Ok(Vec::new())).err().map(|failure| failure.text());
         let (message, hint) = failure.map(|words| (words.message, words.hint)).unwrap_or_default();
@@ -140,7 +140,7 @@ pub(crate) fn run(
         notes = selected_memory(&machine).into_iter().chain(notes).collect();
         let offered = offer_transcripts(args, settings, options)?;
         let settled: Vec<&str> = settlements.iter().map(|settlement| settlement.host.name).collect();
-        let found = found::find(&place, &hosts, offered.on, &settled);
+        let found = found::find(&context, &hosts, offered.on, &settled);
         // The command is part of what was found.
         let is_found = found.all.iter().any(|finding| finding.kind == found::FindingKind::Conversations);
         notes.extend(offered.note.filter(|_| offered.on || !is_found));
@@ -184,15 +184,15 @@ fn config_files(args: &InstallArgs, machine: &Machine, host: &Host) -> Result<Ve
 /// says so. Fails before anything is changed if a named host does not have the choice.
 fn settle(
     args: &InstallArgs,
-    place: &SettlementContext<'_>,
+    context: &SettlementContext<'_>,
     hosts: &[&'static Host],
     options: OutputOptions,
     notes: &mut Vec<String>,
 ) -> Result<Vec<OwnMemorySettlement>, Failure> {
-    let receipts = Receipts::load(&place.settings.home.value)?;
+    let receipts = Receipts::load(&context.settings.home.value)?;
     let mut settlements = Vec::new();
     for host in hosts {
-        let is_undecided = own_memory::is_undecided(host, &receipts, place.machine, place.space);
+        let is_undecided = own_memory::is_undecided(host, &receipts, context.machine, context.space);
         let choice = match (&host.memory_switch, args.auto_memory) {
             (None, Some(_)) if !args.hosts.is_empty() => {
                 let hint = host.memory_advice.map_or("omit --auto-memory".to_owned(), |advice| format!("its built-in memory is {advice}"));
@@ -211,11 +211,11 @@ fn settle(
         match choice {
             // A directory can be set only for one project.
             Some(MemoryChoice::Share) => {
-                settlements.extend(OwnMemorySettlement::new(host, MemoryChoice::Share, InstallScope::Project, place)?);
+                settlements.extend(OwnMemorySettlement::new(host, MemoryChoice::Share, InstallScope::Project, context)?);
             }
-            Some(choice) => settlements.extend(OwnMemorySettlement::new(host, choice, args.scope, place)?),
+            Some(choice) => settlements.extend(OwnMemorySettlement::new(host, choice, args.scope, context)?),
             None if is_undecided && !args.dry_run => {
-                let options = own_memory::selecting_options(place.settings, place.machine);
+                let options = own_memory::selecting_options(context.settings, context.machine);
                 let command = own_memory::install_command(host, args.scope, !args.no_hooks, &options);
                 notes.extend(own_memory::undecided_note(host, &command));
             }
@@ -228,13 +228,13 @@ fn settle(
 /// The files of an installation and what is decided in its own scope. A plugin already has tools and hooks.
 fn edits(
     args: &InstallArgs,
-    place: &SettlementContext<'_>,
+    context: &SettlementContext<'_>,
     host: &Host,
     settlement: Option<&OwnMemorySettlement>,
 ) -> Result<Vec<HostConfigFile>, Failure> {
-    let plugin = host.plugin.and_then(|find| find(place.machine));
+    let plugin = host.plugin.and_then(|find| find(context.machine));
     let mut files = match (plugin, settlement) {
-        (None, _) => config_files(args, place.machine, host)?,
+        (None, _) => config_files(args, context.machine, host)?,
         (Some(_), Some(_)) => Vec::new(),
         (Some(plugin), None) => {
             let message = format!("{} already has memdir as {}: {}", host.title, with_article(plugin.title), plugin.file.display());
@@ -253,14 +253,14 @@ fn with_article(title: &str) -> String {
 
 fn preview(
     args: &InstallArgs,
-    place: &SettlementContext<'_>,
+    context: &SettlementContext<'_>,
     host: &'static Host,
     settlement: Option<&OwnMemorySettlement>,
 ) -> Result<Vec<Preview>, Failure> {
-    let receipts = Receipts::load(&place.settings.home.value)?;
-    let mut files = install::with_restored(&receipts, &request(args, place, host, settlement), &edits(args, place, host, settlement)?);
+    let receipts = Receipts::load(&context.settings.home.value)?;
+    let mut files = install::with_restored(&receipts, &request(args, context, host, settlement), &edits(args, context, host, settlement)?);
     files.extend(settlement.filter(|own| own.scope != args.scope).into_iter().flat_map(|own| own.files.iter().cloned()));
-    let edits = install::plan(&files, &receipts.programs(place.machine))?;
+    let edits = install::plan(&files, &receipts.programs(context.machine))?;
     let changed = edits.into_iter().filter(install::PlannedEdit::is_change);
     let mut previews: Vec<Preview> = changed
         .map(|edit| Preview {
@@ -269,14 +269,14 @@ fn preview(
             path: edit.config.path,
         })
         .collect();
-    let import = settlement.and_then(|settlement| settlement.preview_import(place));
+    let import = settlement.and_then(|settlement| settlement.preview_import(context));
     previews.extend(import.map(|diff| Preview { host: host.name.to_owned(), path: PathBuf::new(), diff }));
     Ok(previews)
 }
 
 fn request<'a>(
     args: &InstallArgs,
-    place: &SettlementContext<'a>,
+    context: &SettlementContext<'a>,
     host: &'static Host,
     settlement: Option<&OwnMemorySettlement>,
 ) -> InstallRequest<'a> {
@@ -285,8 +285,8 @@ fn request<'a>(
         host,
         scope: args.scope,
         team: false,
-        machine: place.machine,
-        home: &place.settings.home.value,
+        machine: context.machine,
+        home: &context.settings.home.value,
         now: SystemClock.now(),
         choice,
     }
@@ -295,18 +295,18 @@ fn request<'a>(
 /// Installs in one host. What the host no longer reads is imported first, so that a failure loses nothing.
 fn install(
     args: &InstallArgs,
-    place: &SettlementContext<'_>,
+    context: &SettlementContext<'_>,
     host: &'static Host,
     settlement: Option<&OwnMemorySettlement>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<FileOutcome>, Failure> {
-    let files = edits(args, place, host, settlement)?;
-    let request = request(args, place, host, settlement);
+    let files = edits(args, context, host, settlement)?;
+    let request = request(args, context, host, settlement);
     let Some(settlement) = settlement else { return Ok(install::apply(&request, &files)?) };
-    let (outcomes, imported) = settlement.import_then(place, |has_imported| {
+    let (outcomes, imported) = settlement.import_then(context, |has_imported| {
         let installed = install::apply(&request, &files);
         let mut outcomes = installed.map_err(|error| if has_imported { error.after_import() } else { error })?;
-        let settled = if settlement.scope == args.scope { settlement.supersede(place) } else { settlement.apply(place) };
+        let settled = if settlement.scope == args.scope { settlement.supersede(context) } else { settlement.apply(context) };
         outcomes.extend(settled.map_err(InstallError::after_install)?);
         Ok(outcomes)
     })?;

@@ -154,7 +154,7 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
     }
     let memory = id.filter(|id| id != own).map(str::to_owned);
     let record = ProjectRecord { memory: memory.clone(), ..ProjectRecord::from_project(&scope.project) };
-    records.write(own, &record).map_err(|source| Failure::File { doing: "write", path: home.join("projects"), source })?;
+    records.write(own, &record).map_err(|source| Failure::File { doing: "write", path: settings.places().projects(), source })?;
     // The inbox of an adopted memory is used with it, so what waits in the own one would not be seen again.
     let candidates = memory.as_deref().map_or(Ok(0), |memory| move_inbox(settings, own, memory))?;
     Ok(CommandOutput::new(
@@ -173,7 +173,11 @@ fn adopt(settings: &Settings, scope: &Scope, id: Option<&str>) -> Result<Command
 
 fn lock_records(settings: &Settings) -> Result<RecordsLock<'_>, Failure> {
     let home = &settings.home.value;
-    RecordsLock::acquire(home, LockWait::COMMAND).map_err(|source| Failure::File { doing: "lock", path: home.join("projects"), source })
+    RecordsLock::acquire(home, LockWait::COMMAND).map_err(|source| Failure::File {
+        doing: "lock",
+        path: settings.places().projects(),
+        source,
+    })
 }
 
 /// Moves the candidates of one project to the inbox of another one; returns their number.
@@ -241,7 +245,7 @@ fn rename(settings: &Settings, from: &str, to: &str) -> Result<CommandOutput, Fa
     }
     let home = &settings.home.value;
     let output = merge(settings, from, to)?;
-    let failed = |source| Failure::File { doing: "write", path: home.join("projects"), source };
+    let failed = |source| Failure::File { doing: "write", path: settings.places().projects(), source };
     if project_records::read(home, to).is_none()
         && let Some(record) = project_records::read(home, from)
     {

@@ -8,7 +8,7 @@ use crate::{
 };
 use memdir_core::{
     Access, EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading,
-    internal::{base::shell::name_command, prompt},
+    internal::{base::shell::name_command, prompt, store::mounts::ENTRYPOINT_FILE},
 };
 use serde::Serialize;
 use std::io;
@@ -130,7 +130,7 @@ fn show_entrypoint_with(reading: &EntrypointReading, can_write: bool, printer: &
     if reading.content.is_empty() && reading.unlisted.is_empty() {
         printer.note(if can_write { "no memories yet; create one with: memdir write NAME TEXT" } else { "no memories yet" });
     }
-    let file = reading.path.as_ref().map_or("MEMORY.md", |path| path.as_str());
+    let file = reading.path.as_ref().map_or(ENTRYPOINT_FILE, |path| path.as_str());
     if !reading.unlisted.is_empty() {
         let names: Vec<&str> = reading.unlisted.iter().take(10).map(|path| path.name()).collect();
         let more = reading.unlisted.len() - names.len();

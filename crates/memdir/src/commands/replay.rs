@@ -12,7 +12,6 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use memdir_chats::{
     ArchivedChat, ArchivedFile, CallEvidence, ChatArchive, ChatSection, SearchedProject, Speaker,
@@ -86,10 +85,7 @@ pub(crate) fn run(args: &ReplayArgs, settings: &Settings, scope: &Scope, look: O
             format!("no archived conversations{which} in this period, and chats are off; {wider}turn chats on with: memdir chats on")
         });
     }
-    let bar = if look.terminal && !look.json { ProgressBar::new(chats.len() as u64) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
+    let bar = look.progress_bar(chats.len());
     let cache = scope.tripwires_file(&settings.cache);
     let mut replay = Replay::new(memdir, &RuleDecisions::load(&settings.home.value)?, &scope.project.checkout, Some(&cache))?;
     let (mut explained, mut omitted) = (Vec::new(), 0);

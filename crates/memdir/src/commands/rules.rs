@@ -62,8 +62,8 @@ pub(crate) fn run(args: &RulesArgs, settings: &Settings, scope: &Scope, output: 
     let all = opened.memdir.rules(Some(&scope.tripwires_file(&settings.cache)))?;
     let outcome = match &args.what {
         None | Some(RulesWhat::List) => list(&opened.memdir, settings, &all)?,
-        Some(RulesWhat::Accept(typed)) => decide(&opened.memdir, settings, &all, typed, Decision::Accepted, output)?,
-        Some(RulesWhat::Reject(typed)) => decide(&opened.memdir, settings, &all, typed, Decision::Rejected, output)?,
+        Some(RulesWhat::Accept(args)) => decide(&opened.memdir, settings, &all, args, Decision::Accepted, output)?,
+        Some(RulesWhat::Reject(args)) => decide(&opened.memdir, settings, &all, args, Decision::Rejected, output)?,
     };
     Ok(outcome.with_notes(opened.notes))
 }
@@ -99,19 +99,19 @@ fn decide(
     memdir: &Memdir,
     settings: &Settings,
     all: &[Rule],
-    typed: &RuleDecisionArgs,
+    args: &RuleDecisionArgs,
     decision: Decision,
     output: OutputOptions,
 ) -> Result<CommandOutput, Failure> {
     let verb = if decision == Decision::Accepted { "accept" } else { "reject" };
-    let command = |options: &str| shell::name_command(&format!("memdir rules {verb}"), &typed.name, options);
+    let command = |options: &str| shell::name_command(&format!("memdir rules {verb}"), &args.name, options);
     if let Some(variable) = config::agent_variable() {
         return Err(Failure::Usage {
             message: format!("only a person can {verb} a rule, but an agent is running this command ({variable} is set)"),
             hint: format!("run the command yourself in a terminal: {}", command("")),
         });
     }
-    let name = memdir.name(&MemoryPath::parse(&typed.name)?);
+    let name = memdir.name(&MemoryPath::parse(&args.name)?);
     let Some(rule) = all.iter().find(|rule| rule.path == name || rule.name == name.name()) else {
         memdir.read(&Read::all(name.clone()))?;
         return Err(Failure::Usage {
@@ -119,7 +119,7 @@ fn decide(
             hint: "list the rules with: memdir rules".into(),
         });
     };
-    if !typed.yes {
+    if !args.yes {
         if !output.can_ask() {
             return Err(Failure::Usage {
                 message: format!("`memdir rules {verb}` needs confirmation, but {}", output.why_not_asked()),

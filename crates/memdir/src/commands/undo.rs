@@ -15,7 +15,7 @@ use memdir_core::{
             history,
             undo::{changes_in_effect, describe_infinitive, newest},
         },
-        store::files::real_path,
+        store::{files::real_path, space::Places},
     },
 };
 use serde::Serialize;
@@ -70,7 +70,7 @@ fn with_other_projects(id: Option<&str>, redo: bool, space: &OpenSpace<'_>) -> R
         }
     };
     let Some(change) = picked.filter(|change| !change.elsewhere.is_empty()) else { return Ok(None) };
-    let projects = real_path(&settings.home.value).join("projects");
+    let projects = Places::new(real_path(&settings.home.value)).projects();
     let mut mounts = scope.mounts_only();
     for dir in &change.elsewhere {
         // Only projects of this home are opened: a journal must not lead anywhere else.

@@ -41,12 +41,12 @@ struct MountRow {
 }
 
 pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
-    let mounts = scope.shown_mounts().map(|placed| MountRow {
-        prefix: placed.mount.prefix.clone(),
-        path: placed.mount.root.clone(),
-        access: placed.mount.access,
-        exists: placed.mount.root.is_dir(),
-        why: placed.why.clone(),
+    let mounts = scope.shown_mounts().map(|scoped| MountRow {
+        prefix: scoped.mount.prefix.clone(),
+        path: scoped.mount.root.clone(),
+        access: scoped.mount.access,
+        exists: scoped.mount.root.is_dir(),
+        why: scoped.why.clone(),
     });
     let output = WhereOutput {
         enabled: scope.off.is_none(),
@@ -66,8 +66,8 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
 
 /// Why this is the project: the directory, unless another project's memory is selected.
 fn project_reason(scope: &Scope) -> String {
-    let own = scope.mounts.iter().find(|placed| placed.mount.prefix.is_empty() && scope.id != scope.project.id);
-    own.map_or_else(|| scope.project.why(), |placed| placed.why.clone())
+    let own = scope.mounts.iter().find(|scoped| scoped.mount.prefix.is_empty() && scope.id != scope.project.id);
+    own.map_or_else(|| scope.project.why(), |scoped| scoped.why.clone())
 }
 
 /// Settings and commands that select another memory.
@@ -77,7 +77,7 @@ fn alternatives(settings: &Settings, scope: &Scope) -> Vec<String> {
         return vec!["without --dir and MEMDIR_DIR, memdir uses this project's memory".into()];
     }
     let mut out = vec!["`--dir PATH` uses one directory as the whole memory".to_owned()];
-    let has_team = scope.mounts.iter().any(|placed| placed.mount.prefix == "team");
+    let has_team = scope.mounts.iter().any(|scoped| scoped.mount.prefix == "team");
     if !has_team && scope.why_no_team(&settings.home.value).is_none() {
         out.push("`memdir init --team` creates a memory to share through this repository".into());
     }

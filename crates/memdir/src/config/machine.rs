@@ -16,7 +16,7 @@ pub(crate) fn machine(settings: &Settings, project: Project) -> Result<Machine, 
     let machine = machine_of_hosts(&project)?;
     let exe = std::env::current_exe().map_err(|source| Failure::File { doing: "find", path: "the memdir executable".into(), source })?;
     let exe = on_path(&exe, machine.variables.get("PATH")).unwrap_or(exe);
-    Ok(Machine { exe: utf8("memdir executable", &exe)?, global_args: before(settings, &machine.home)?, ..machine })
+    Ok(Machine { exe: utf8("memdir executable", &exe)?, global_args: global_args(settings, &machine.home)?, ..machine })
 }
 
 /// Describes where hosts keep their files, without this program: enough to read them.
@@ -36,9 +36,9 @@ pub(crate) fn is_host_variable_set(name: &str) -> bool {
 }
 
 /// The arguments that select the current memory, for hosts, which run memdir without the user's options and variables.
-fn before(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
-    let mut before = Vec::new();
-    let mut add = |flag: &str, value: String| before.extend([flag.to_owned(), value]);
+fn global_args(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
+    let mut args = Vec::new();
+    let mut add = |flag: &str, value: String| args.extend([flag.to_owned(), value]);
     if settings.home.value != home.join(".memdir") {
         add("--home", utf8(settings.home.origin, &settings.home.value)?);
     }
@@ -56,7 +56,7 @@ fn before(settings: &Settings, home: &Path) -> Result<Vec<String>, Failure> {
         }
     }
     settings.only.iter().for_each(|only| add("--only", only.to_string()));
-    Ok(before)
+    Ok(args)
 }
 
 /// A path as UTF-8, for the configuration files of hosts.

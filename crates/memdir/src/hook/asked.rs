@@ -1,7 +1,10 @@
 //! Which conversations were asked about candidates. Kept in memdir's home and not in the cache, because a second question would keep an
 //! agent from stopping: deleting the cache must not cause one.
 
-use memdir_core::internal::base::disk::{self, FileLock, LockWait, Replace};
+use memdir_core::internal::{
+    base::disk::{self, FileLock, LockWait, Replace},
+    store::space::Places,
+};
 use std::{
     fs,
     io::{self, Write as _},
@@ -17,8 +20,9 @@ pub(super) fn record(home: &Path, conversation: &str) -> bool {
 }
 
 fn try_record(home: &Path, conversation: &str) -> io::Result<bool> {
-    let file = home.join("inbox/asked");
-    disk::create_private_dir(&home.join("inbox"))?;
+    let dir = Places::new(home).inboxes();
+    let file = dir.join("asked");
+    disk::create_private_dir(&dir)?;
     let mark = blake3::hash(conversation.as_bytes()).to_hex()[..24].to_owned();
     let _lock = FileLock::for_update(&file, LockWait::BEST_EFFORT)?;
     let text = match fs::read_to_string(&file) {

@@ -2,6 +2,7 @@
 //! missing.
 
 use crate::hosts::{Host, ToolCall, command::Shell};
+use memdir_chats::{COMMAND_KEYS, PATCH_BEGIN, PATCH_MARKS, PATH_KEYS};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -136,11 +137,10 @@ fn replace_lone_surrogates(json: &str) -> String {
 
 /// Moves a patch in a text to the paths and the text of the action; returns the rest of the text, or `None` without a patch.
 fn extract_patch(text: &str, action: &mut ToolAction) -> Option<String> {
-    let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
-    let (start, end) = (text.find("*** Begin Patch")?, "*** End Patch");
+    let (start, end) = (text.find(PATCH_BEGIN)?, "*** End Patch");
     let stop = text[start..].find(end).map_or(text.len(), |at| start + at);
     for line in text[start..stop].lines().skip(1).map(str::trim_end) {
-        match marks.iter().find_map(|mark| line.strip_prefix(mark)) {
+        match PATCH_MARKS.iter().find_map(|mark| line.strip_prefix(mark)) {
             Some(path) => action.paths.push(path.trim().to_owned()),
             None => action.text.push_str(&format!("{line}\n")),
         }
@@ -153,7 +153,7 @@ fn extract_patch(text: &str, action: &mut ToolAction) -> Option<String> {
 fn collect(key: &str, value: &Value, action: &mut ToolAction) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| collect(key, value, action)),
-        Value::Array(values) if matches!(key, "command" | "cmd") && values.iter().all(Value::is_string) => {
+        Value::Array(values) if COMMAND_KEYS.contains(&key) && values.iter().all(Value::is_string) => {
             let words = values.iter().filter_map(Value::as_str).map(|word| extract_patch(word, action).unwrap_or_else(|| word.to_owned()));
             let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
             if let Some((program, args)) = words.split_first() {
@@ -162,18 +162,16 @@ fn collect(key: &str, value: &Value, action: &mut ToolAction) {
         }
         Value::Array(values) => values.iter().for_each(|value| collect(key, value, action)),
         Value::String(text) => match key {
-            _ if text.contains("*** Begin Patch") => {
+            _ if text.contains(PATCH_BEGIN) => {
                 let rest = extract_patch(text, action).filter(|rest| !rest.is_empty());
                 match rest {
-                    Some(rest) if matches!(key, "command" | "cmd" | "script") => drop(action.command.get_or_insert(rest)),
+                    Some(rest) if COMMAND_KEYS.contains(&key) => drop(action.command.get_or_insert(rest)),
                     Some(rest) => action.text.push_str(&format!("{rest}\n")),
                     None => {}
                 }
             }
-            "command" | "cmd" | "script" => drop(action.command.get_or_insert_with(|| text.clone())),
-            "file_path" | "filePath" | "path" | "paths" | "files" | "notebook_path" | "target_file" | "absolute_path" | "dir_path" => {
-                action.paths.push(text.clone());
-            }
+            key if COMMAND_KEYS.contains(&key) => drop(action.command.get_or_insert_with(|| text.clone())),
+            key if PATH_KEYS.contains(&key) => action.paths.push(text.clone()),
             _ => {
                 action.text.push_str(text);
                 action.text.push('\n');

@@ -67,8 +67,7 @@ fn truncate(text: &str, room: usize) -> String {
     });
     let limit = over.map_or(text.len(), |(at, _)| at);
     let end = text[..limit].rfind('\n').map(|at| at + 1).filter(|end| *end > limit / 2).unwrap_or(limit);
-    let omitted = text[end..].lines().count();
-    let lines = if omitted == 1 { "1 line".to_owned() } else { format!("{omitted} lines") };
+    let lines = text::counted(text[end..].lines().count() as u64, "line", "lines");
     let bytes = text::human_bytes((text.len() - end) as u64);
     let kept = text[..end].trim_end();
     // Otherwise what the host adds next would be a part of the data.

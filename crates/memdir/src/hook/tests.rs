@@ -320,6 +320,7 @@ fn tool_calls_of_every_host_are_understood() {
         ),
         (r#"{"tool_name":"Edit","tool_input":{"file_path":"/p/a.rs","old_string":"x"}}"#, tool_action("Edit", None, &["/p/a.rs"], "x\n")),
         (r#"{"tool_name":"shell","tool_input":{"command":["git","push"]}}"#, tool_action("shell", Some("git push"), &[], "")),
+        (r#"{"tool_name":"run","tool_input":{"script":["git","push"]}}"#, tool_action("run", Some("git push"), &[], "")),
         (r#"{"toolName":"bash","toolArgs":"{\"command\":\"ls\"}"}"#, tool_action("bash", Some("ls"), &[], "")),
         (r#"{"tool_name":"editFiles","tool_input":{"files":["a.ts","b.ts"]}}"#, tool_action("editFiles", None, &["a.ts", "b.ts"], "")),
         (r#"{"tool_name":"x","tool_input":"free text"}"#, tool_action("x", None, &[], "free text\n")),

@@ -2,7 +2,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookSpec, Host, HostConfigFile, HostMemory, InstallScope, Machine, MemoryImport,
-    MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, TokenEnv,
+    MemorySwitch, Os, OwnMemory, RemoteEntry, TokenEnv,
     command::{Shell, is_our_hook},
     config_edit::server_file,
     hooks::{claude_output, hook},
@@ -96,12 +96,7 @@ fn own_memory(machine: &Machine) -> OwnMemory {
         let value = toml::get(&fs::read_to_string(&file).ok()?, &["features".into(), "memories".into()]).ok()??;
         Some((value.as_bool()?, file))
     };
-    let off_by = match [InstallScope::Project, InstallScope::User].into_iter().find_map(set) {
-        Some((true, _)) => None,
-        Some((false, file)) => Some(format!("features.memories = false in {}", file.display())),
-        None => Some(OFF_BY_DEFAULT.to_owned()),
-    };
-    OwnMemory { off_by, ..OwnMemory::default() }
+    OwnMemory::off_by_default("features.memories", &set)
 }
 
 /// The hooks that Codex does not run yet: it records the trust in the user's `config.toml`, by file, event and position. An edited

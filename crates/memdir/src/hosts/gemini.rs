@@ -3,7 +3,7 @@
 
 use super::{
     BASE, ConfigEdit, ConfigFormat, Delivery, HookEvent, HookReply, HookSpec, Host, HostConfigFile, HostMemory, InstallScope,
-    InstalledPlugin, Machine, MemorySwitch, OFF_BY_DEFAULT, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
+    InstalledPlugin, Machine, MemorySwitch, Os, OwnMemory, RemoteEntry, SERVER, TokenEnv,
     command::Shell,
     config_edit::server_entry,
     hooks::{additional_context, block, hook},
@@ -114,12 +114,7 @@ fn auto_memory(machine: &Machine) -> OwnMemory {
         let value = jsonc::get(&fs::read_to_string(&file).ok()?, &AUTO_MEMORY.map(str::to_owned)).ok()??;
         Some((value.as_bool()?, file))
     };
-    let off_by = match [InstallScope::Project, InstallScope::User].into_iter().find_map(set) {
-        Some((true, _)) => None,
-        Some((false, file)) => Some(format!("experimental.autoMemory = false in {}", file.display())),
-        None => Some(OFF_BY_DEFAULT.to_owned()),
-    };
-    OwnMemory { off_by, ..OwnMemory::default() }
+    OwnMemory::off_by_default("experimental.autoMemory", &set)
 }
 
 /// The extension.

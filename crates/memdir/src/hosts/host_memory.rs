@@ -69,6 +69,9 @@ pub(crate) struct MemorySwitch {
     pub(crate) variable: Option<&'static str>,
 }
 
+/// What [`OwnMemory::off_by`] names if no setting does.
+pub(crate) const OFF_BY_DEFAULT: &str = "the default";
+
 /// The state of a host's own memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OwnMemory {
@@ -81,6 +84,16 @@ pub(crate) struct OwnMemory {
 }
 
 impl OwnMemory {
+    /// The state of a memory that a setting turns on, which is off by default. `value` returns the value in a scope, with its file.
+    pub(crate) fn off_by_default(setting: &str, value: &dyn Fn(InstallScope) -> Option<(bool, PathBuf)>) -> OwnMemory {
+        let off_by = match [InstallScope::Project, InstallScope::User].into_iter().find_map(value) {
+            Some((true, _)) => None,
+            Some((false, file)) => Some(format!("{setting} = false in {}", file.display())),
+            None => Some(OFF_BY_DEFAULT.to_owned()),
+        };
+        OwnMemory { off_by, ..OwnMemory::default() }
+    }
+
     /// Whether the host loads it in this session.
     pub(crate) fn is_on(&self) -> bool {
         self.off_by.is_none() && self.suspended_by.is_none()

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Seconds after which a rule holds again in the same conversation.
-pub(crate) const HOLD_AGAIN_SECS: i64 = 30 * 60;
+const HOLD_AGAIN_SECS: i64 = 30 * 60;
 /// The number of actions in a conversation that rules of other people hold at most, unless the person accepted them.
 const MAX_FOREIGN_HOLDS: usize = 3;
 /// The size in bytes up to which lines are appended; beyond it rules are only shown.
@@ -167,8 +167,7 @@ impl OpenConversation {
 
     /// Whether a rule has not held an action lately.
     pub(crate) fn may_hold(&self, rule: &str) -> bool {
-        // A time in the future, after the clock was set back, counts as lately: an action must not be held twice.
-        self.held.get(rule).is_none_or(|at| self.now.saturating_sub(*at) >= HOLD_AGAIN_SECS)
+        self.held.get(rule).is_none_or(|at| holds_again(*at, self.now))
     }
 
     /// Records that a rule holds the action at hand; returns `false` if it may not.
@@ -258,6 +257,12 @@ impl OpenConversation {
         // The first line break ends a line that a killed process left incomplete.
         self.added.push_str(&format!("\n{line}\n"));
     }
+}
+
+/// Whether a rule that held an action at one time, in seconds, holds another one in the same conversation now.
+pub(crate) fn holds_again(held_at: i64, now: i64) -> bool {
+    // A time in the future, after the clock was set back, counts as lately: an action must not be held twice.
+    now.saturating_sub(held_at) >= HOLD_AGAIN_SECS
 }
 
 /// What makes two actions the same, in 16 characters.

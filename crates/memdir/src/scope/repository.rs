@@ -71,17 +71,17 @@ impl Scope {
             return Some(format!("a repository cannot use the prefix {first}/"));
         }
         let under = |a: &str, b: &str| a == b || a.strip_prefix(b).is_some_and(|rest| rest.starts_with('/'));
-        let named = self.mounts.iter().map(|placed| placed.mount.prefix.as_str()).filter(|prefix| !prefix.is_empty());
+        let named = self.mounts.iter().map(|scoped| scoped.mount.prefix.as_str()).filter(|prefix| !prefix.is_empty());
         if let Some(other) = { named }.find(|prefix| under(name, prefix) || under(prefix, name)) {
             return Some(format!("it overlaps the mount {other:?}"));
         }
-        let own = self.mounts.iter().find(|placed| placed.mount.prefix.is_empty()).map(|placed| &placed.mount.root);
+        let own = self.mounts.iter().find(|scoped| scoped.mount.prefix.is_empty()).map(|scoped| &scoped.mount.root);
         if own.is_some_and(|own| own.join(first).exists() || own.join(format!("{first}.md")).exists()) {
             return Some(format!("it would hide your memories under {first:?}"));
         }
-        let overlaps = |placed: &&super::ScopedMount| {
-            let other = real_path(&placed.mount.root);
-            placed.mount.only.is_empty() && (other.starts_with(root) || root.starts_with(&other))
+        let overlaps = |scoped: &&super::ScopedMount| {
+            let other = real_path(&scoped.mount.root);
+            scoped.mount.only.is_empty() && (other.starts_with(root) || root.starts_with(&other))
         };
         let other = self.mounts.iter().find(overlaps)?;
         let prefix = if other.mount.prefix.is_empty() { "the project's memory".into() } else { format!("{}/", other.mount.prefix) };

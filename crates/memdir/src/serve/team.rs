@@ -25,7 +25,7 @@ const REPORT_EVERY: usize = 500;
 
 /// Serves until a signal.
 pub(crate) fn run(args: &ServeArgs, settings: &Settings) -> Result<(), Failure> {
-    let filter = ToolFilter { only: args.tools.clone(), without: args.without.clone(), read_only: args.read_only };
+    let filter = args.served.filter();
     check_tools(&filter)?;
     let connections = args.connections;
     let database = database_settings(&args.database).map_err(|failure| match failure {

@@ -21,6 +21,21 @@ fn a_file_size_limit_is_an_error_and_changes_nothing() {
 }
 
 #[test]
+fn the_hint_for_a_file_outside_of_the_memories_names_the_cause_as_for_a_memory() {
+    let home = Home::new();
+    let script = format!("ulimit -f 0; {} man pages", env!("CARGO_BIN_EXE_memdir"));
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-c", &script]).current_dir(home.path("work")).env("MEMDIR_DIR", home.path("memory")).env("MEMDIR_HOME", home.path("home"));
+    let output = shell.output().unwrap();
+    assert_snapshot!(home.transcript(&["ulimit"], output), @"
+    -- stderr
+    error: cannot write manual pages to pages: File too large (os error 27)
+    hint: raise the file size limit (ulimit -f), then try again
+    -- exit 3
+    ");
+}
+
+#[test]
 fn a_directory_that_cannot_be_created_reads_as_empty_and_fails_the_first_write() {
     let home = Home::new();
     fs::write(home.path("memory"), "a file is in the way").unwrap();

@@ -504,6 +504,25 @@ fn a_renamed_project_leaves_no_name_behind() {
     assert!(run_in(&home, "client", &["history", "notes/tea"]).contains("notes/tea"));
 }
 
+/// Only the entrypoint at the root of what a renamed project left behind is nothing: a memory with a similar name is kept.
+#[test]
+fn memories_named_like_an_entrypoint_are_not_left_behind() {
+    let home = Home::new();
+    repository(&home, "acmecorp");
+    run_in(&home, "acmecorp", &["write", "notes/x", "AcmeCorp pays late."]);
+    let old = project_memory(&home);
+    fs::rename(home.path("acmecorp"), home.path("client")).unwrap();
+    run_in(&home, "client", &["projects", "rename", old.file_name().unwrap().to_str().unwrap(), "client-1"]);
+    run_in(&home, "client", &["projects", "adopt", "client-1"]);
+    for name in ["MEMORY.old.md", "topic/MEMORY.md"] {
+        fs::create_dir_all(old.join("topic")).unwrap();
+        fs::write(old.join(name), "Tea at four.\n").unwrap();
+        forget_json(&home, "client", &[], "acmecorp");
+        assert_eq!(fs::read_to_string(old.join(name)).unwrap(), "Tea at four.\n", "{name}");
+        fs::remove_file(old.join(name)).unwrap();
+    }
+}
+
 /// Archives of other programs are not read but reported.
 #[test]
 fn compressed_files_are_reported_as_not_searched() {

@@ -54,6 +54,17 @@ fn with_candidates() -> Home {
     home
 }
 
+/// Candidates are rejected by moving them to `rejected/` of the inbox; a folder of this name elsewhere holds open ones.
+#[test]
+fn completions_offer_open_candidates_in_any_folder() {
+    let home = Home::new();
+    for name in ["notes/deploy", "notes/rejected/plan", "rejected/notes/old"] {
+        plant(&home, &Planted { name, ..REMEMBERED });
+    }
+    assert_eq!(home.run_bare(&["inbox"]).matches("notes/rejected/plan").count(), 1);
+    assert_eq!(home.run_bare(&["complete", "--", "memdir", "inbox", "accept", ""]), "");
+}
+
 /// Ages depend on today, and the id of the project on the machine's directory.
 fn aged(text: &str) -> String {
     let text = regex::Regex::new(r"\d+ (day|week|month|year)s? ago").unwrap().replace_all(text, "[AGE]").into_owned();

@@ -76,8 +76,8 @@ impl PhraseIndex {
     /// unless words are not separated.
     pub(super) fn each_at(&self, text: &str, is_unspaced: bool, mut found: impl FnMut(PhraseKind, &'static str)) {
         for (kind, phrase) in self.by_start.get(start(text, is_unspaced)).into_iter().flatten() {
-            let behind = text.strip_prefix(phrase);
-            if behind.is_some_and(|rest| is_unspaced || rest.is_empty() || rest.starts_with(' ')) {
+            let after = text.strip_prefix(phrase);
+            if after.is_some_and(|rest| is_unspaced || rest.is_empty() || rest.starts_with(' ')) {
                 found(*kind, phrase);
             }
         }

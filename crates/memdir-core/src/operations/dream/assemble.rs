@@ -12,6 +12,7 @@ use crate::{
         error::{Error, Result},
         limits,
         path::MemoryPath,
+        text,
     },
     entrypoint::upkeep,
     memory::links,
@@ -133,10 +134,7 @@ fn select(store: &dyn Store, context: &Context, material: &Material, found: Vec<
     }
     // The surest first; of equal ones those of one kind together.
     out.shared_sort_by(|a, b| b.confidence.cmp(&a.confidence).then(a.reason.cmp(&b.reason)).then_with(|| a.title().cmp(&b.title())));
-    let note = |count: usize, what: &str| {
-        let operations = if count == 1 { "operation" } else { "operations" };
-        (count > 0).then(|| format!("{count} {operations} {what}"))
-    };
+    let note = |count: usize, what: &str| (count > 0).then(|| format!("{} {what}", text::counted(count as u64, "operation", "operations")));
     let overlapping = note(overlapping, "postponed to the next plan: this plan already changes the same files");
     let over = note(over, "postponed to the next plan: this plan is full");
     let refused = refused.into_iter().map(|(reason, count)| note(count, &format!("omitted because of {reason}")));
@@ -221,7 +219,7 @@ pub(super) fn diffs(operation: &DreamOperation, by_path: &HashMap<&MemoryPath, &
                 text.lines().take(SHOWN_LINES).for_each(|line| out.push_str(&format!("{}\n", format!(" {line}").trim_end())));
                 let left = text.lines().count().saturating_sub(SHOWN_LINES);
                 if left > 0 {
-                    out.push_str(&format!(" [and {left} more line{}]\n", if left == 1 { "" } else { "s" }));
+                    out.push_str(&format!(" [and {}]\n", text::counted(left as u64, "more line", "more lines")));
                 }
             }
             DreamChange::New { path, text } if operation.action != DreamAction::Create || operation.reason != DreamReason::Log => {

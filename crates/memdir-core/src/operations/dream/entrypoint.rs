@@ -110,8 +110,9 @@ pub(super) fn find(
         out.extend(tidied(&entrypoint, &lines, surplus, &files));
         let long = entrypoint::long_lines(&entrypoint).len();
         if long > 0 {
-            let (lines, them) = if long == 1 { ("line", "it") } else { ("lines", "them") };
-            notes.push(format!("{} has {long} overlong {lines}; shorten {them} by hand", entrypoint.name()));
+            let lines = text::counted(long as u64, "overlong line", "overlong lines");
+            let them = if long == 1 { "it" } else { "them" };
+            notes.push(format!("{} has {lines}; shorten {them} by hand", entrypoint.name()));
         }
     }
     Ok((out, notes))

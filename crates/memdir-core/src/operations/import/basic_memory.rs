@@ -36,9 +36,9 @@ pub fn convert(notes: Vec<Incoming>) -> ImportFile {
 fn dead_links(dead: &BTreeSet<String>) -> Problem {
     let named: Vec<String> = dead.iter().take(NAMED_TARGETS).map(|name| format!("[[{name}]]")).collect();
     let more = if dead.len() > named.len() { format!(" and {} more", dead.len() - named.len()) } else { String::new() };
-    let (notes, were, them) =
-        if dead.len() == 1 { ("1 linked note".to_owned(), "was", "it") } else { (format!("{} linked notes", dead.len()), "were", "them") };
-    Problem { line: None, what: format!("{notes} {were} not found: {}{more}; links to {them} are kept unchanged", named.join(", ")) }
+    let notes = text::counted(dead.len() as u64, "linked note was", "linked notes were");
+    let them = if dead.len() == 1 { "it" } else { "them" };
+    Problem { line: None, what: format!("{notes} not found: {}{more}; links to {them} are kept unchanged", named.join(", ")) }
 }
 
 /// One note.

@@ -4,7 +4,7 @@ use super::{ImportFile, Incoming};
 use crate::base::{
     error::Problem,
     steps,
-    text::{LineCounter, truncate_bytes},
+    text::{self, LineCounter, truncate_bytes},
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,16 +25,12 @@ struct JsonMemory {
 
 /// Writes memories as one Markdown file.
 pub fn markdown(memories: &[(&str, &str)]) -> String {
-    let mut out = format!("{HEAD}: {}; `memdir import` reads it -->\n", counted(memories.len()));
+    let mut out = format!("{HEAD}: {}; `memdir import` reads it -->\n", text::counted(memories.len() as u64, "memory", "memories"));
     for (path, text) in memories {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         out.push_str(&format!("\n{MARK}{} {path} -->\n{text}{end}", text.len()));
     }
     out
-}
-
-fn counted(n: usize) -> String {
-    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
 }
 
 /// Writes memories as one JSON file.

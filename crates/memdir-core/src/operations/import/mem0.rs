@@ -24,10 +24,8 @@ pub(super) fn read(text: &str) -> Option<ImportFile> {
         }
     }
     let facts = memories.len() + deleted.iter().filter(|(_, item)| fact(item).is_some()).count();
-    match deleted.len() {
-        0 => {}
-        1 => problems.push(Problem { line: None, what: "skipped 1 deleted item".into() }),
-        n => problems.push(Problem { line: None, what: format!("skipped {n} deleted items") }),
+    if !deleted.is_empty() {
+        problems.push(Problem::whole(format!("skipped {}", text::counted(deleted.len() as u64, "deleted item", "deleted items"))));
     }
     // A list without a single fact is a different format.
     (facts > 0).then_some(ImportFile { from: "a mem0 or OpenMemory export", memories, problems })

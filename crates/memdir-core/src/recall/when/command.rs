@@ -108,14 +108,14 @@ fn joined(program: &str, words: &[&str]) -> String {
 /// Skips assignments and wrappers.
 fn unwrapped<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     let mut rest = words;
-    while let Some((first, behind)) = rest.split_first() {
+    while let Some((first, after)) = rest.split_first() {
         let assigns = first.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
         let program = program_name(first);
         match WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == program) {
-            _ if assigns => rest = behind,
+            _ if assigns => rest = after,
             Some((_, options, own)) => {
-                let behind = skip_options(behind, options);
-                rest = behind.get(*own..).unwrap_or_default();
+                let after = skip_options(after, options);
+                rest = after.get(*own..).unwrap_or_default();
             }
             None => break,
         }
@@ -126,8 +126,8 @@ fn unwrapped<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
 /// Skips a program's options, some of which have a value.
 fn skip_options<'a>(words: &'a [&'a str], with_value: &[&str]) -> &'a [&'a str] {
     let mut rest = words;
-    while let Some((first, behind)) = rest.split_first().filter(|(first, _)| first.starts_with('-') && first.len() > 1) {
-        rest = if with_value.contains(first) { behind.get(1..).unwrap_or_default() } else { behind };
+    while let Some((first, after)) = rest.split_first().filter(|(first, _)| first.starts_with('-') && first.len() > 1) {
+        rest = if with_value.contains(first) { after.get(1..).unwrap_or_default() } else { after };
     }
     rest
 }

@@ -66,7 +66,7 @@ fn about(context: &ViewContext<'_>, chat: &ChatRow) -> Markup {
         p.quiet {
             (chat.host)
             @if let Some(at) = chat.updated { " · " (layout::when(context, at)) }
-            " · " (counted(chat.turns as usize, "turn", "turns"))
+            " · " (counted(chat.turns, "turn", "turns"))
             @if let Some(project) = &chat.project { " · " (project) }
         }
     }

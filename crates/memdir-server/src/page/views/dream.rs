@@ -45,7 +45,7 @@ fn row(context: &ViewContext<'_>, plan: &KeptPlan) -> Markup {
                 p.quiet { (why) }
             },
             state => {
-                a.name href=(url) { (counted(plan.operations, "operation", "operations")) }
+                a.name href=(url) { (counted(plan.operations as u64, "operation", "operations")) }
                 (state_tag(state))
                 p.quiet { "made " (layout::when(context, plan.made)) " · " (file_name(&plan.file)) }
             },

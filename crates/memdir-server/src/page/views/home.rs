@@ -66,7 +66,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, _: &Params) -> R
                     @for chat in others {
                         li data-row {
                             a.name href=(context.url(&format!("/chat/{}", encode(&chat.id)))) { (secrets::redact(&chat.title)) }
-                            p.quiet { (chat.host) @if let Some(at) = chat.updated { " · " (layout::when(context, at)) } " · " (counted(chat.turns as usize, "turn", "turns")) }
+                            p.quiet { (chat.host) @if let Some(at) = chat.updated { " · " (layout::when(context, at)) } " · " (counted(chat.turns, "turn", "turns")) }
                         }
                     }
                 }
@@ -106,7 +106,7 @@ fn waiting(context: &ViewContext<'_>) -> Markup {
     let Ok(inbox) = context.space.memdir.inbox() else { return html! {} };
     html! {
         section.card {
-            h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len(), "proposed memory", "proposed memories")) } }
+            h2 { a href=(context.url("/inbox")) { (counted(inbox.open.len() as u64, "proposed memory", "proposed memories")) } }
             ul.plain {
                 @for entry in inbox.open.iter().take(MAX_CHATS) { li { (entry.proposes) p.quiet { (secrets::redact(&entry.description)) } } }
                 @if inbox.open.is_empty() { li.quiet { "The inbox is empty." } }
@@ -125,7 +125,7 @@ fn waiting_plan(context: &ViewContext<'_>) -> Markup {
     html! {
         section.card {
             h2 { a href=(url) { "A plan is waiting to be applied" } }
-            p { (counted(plan.operations, "operation", "operations")) ", made " (layout::when(context, plan.made)) }
+            p { (counted(plan.operations as u64, "operation", "operations")) ", made " (layout::when(context, plan.made)) }
         }
     }
 }
@@ -135,7 +135,7 @@ fn counts(context: &ViewContext<'_>, stats: &Stats) -> Markup {
     let mounts = || stats.mounts.iter().filter(|mount| !matches!(mount.source, Source::Chat | Source::Inbox));
     html! {
         section.card {
-            h2 { a href=(context.url("/memories")) { (counted(mounts().map(|mount| mount.files).sum(), "memory", "memories")) } }
+            h2 { a href=(context.url("/memories")) { (counted(mounts().map(|mount| mount.files as u64).sum(), "memory", "memories")) } }
             ul.plain {
                 @for mount in mounts() {
                     li {
@@ -163,11 +163,11 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
     }
     let problems: usize = stats.mounts.iter().map(|mount| mount.problems).sum();
     if problems > 0 {
-        lines.push(format!("{} while listing or reading files", counted(problems, "problem", "problems")));
+        lines.push(format!("{} while listing or reading files", counted(problems as u64, "problem", "problems")));
     }
     if stats.journal.damaged > 0 {
         let how = if context.space.machine.is_some() { "; run: memdir doctor --fix" } else { "" };
-        lines.push(format!("{} damaged{how}", counted(stats.journal.damaged as usize, "journal record is", "journal records are")));
+        lines.push(format!("{} damaged{how}", counted(stats.journal.damaged, "journal record is", "journal records are")));
     }
     let findings = if stats.files <= MAX_CHECKED {
         context.space.memdir.check(&Check { project: context.space.project.as_ref(), fix: false })?.findings
@@ -186,9 +186,9 @@ fn health(context: &ViewContext<'_>, stats: &Stats) -> Result<Markup> {
             @if !wrong.is_empty() || !advice.is_empty() {
                 details {
                     summary {
-                        @if !wrong.is_empty() { (counted(wrong.len(), "error", "errors")) }
+                        @if !wrong.is_empty() { (counted(wrong.len() as u64, "error", "errors")) }
                         @if !wrong.is_empty() && !advice.is_empty() { ", " }
-                        @if !advice.is_empty() { (counted(advice.len(), "suggestion", "suggestions")) }
+                        @if !advice.is_empty() { (counted(advice.len() as u64, "suggestion", "suggestions")) }
                     }
                     ul.findings {
                         @for finding in wrong.iter().chain(&advice).take(40) {

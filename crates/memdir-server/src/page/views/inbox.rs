@@ -30,10 +30,10 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
     let body = html! {
         h1 { "Inbox" }
         (decided(context, query))
-        p.quiet { (counted(inbox.open.len(), "open candidate", "open candidates")) ", " (inbox.rejected) " rejected." }
+        p.quiet { (counted(inbox.open.len() as u64, "open candidate", "open candidates")) ", " (inbox.rejected) " rejected." }
         @if inbox.open.is_empty() { p { "The inbox is empty. memdir proposes memories based on what you say and correct in conversations." } }
         @for entry in inbox.open.iter().take(MAX_SHOWN) { (candidate(context, entry)) }
-        @if inbox.open.len() > MAX_SHOWN { p.quiet { (counted(inbox.open.len() - MAX_SHOWN, "more candidate", "more candidates")) " with weaker evidence, shown after you have decided on these." } }
+        @if inbox.open.len() > MAX_SHOWN { p.quiet { (counted((inbox.open.len() - MAX_SHOWN) as u64, "more candidate", "more candidates")) " with weaker evidence, shown after you have decided on these." } }
         @if !inbox.known.is_empty() {
             section {
                 h2 { "Already in memory" }

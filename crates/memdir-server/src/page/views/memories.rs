@@ -50,7 +50,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, _: &str, query: &Params) 
                 a.button href=(context.url(&format!("/new?topic={}", encode(topic)))) data-key="n" { "New memory" }
             }
         }
-        p.quiet { (counted(listing.memories.len(), "memory", "memories")) }
+        p.quiet { (counted(listing.memories.len() as u64, "memory", "memories")) }
         @if listing.memories.is_empty() { p { "There are no memories here yet." } }
         @if number == 1 && !topics.is_empty() { (topic_table(context, topic, &topics)) }
         @if !shown.is_empty() { (memory_table(context, &shown)?) }

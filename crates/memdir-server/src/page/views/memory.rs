@@ -48,7 +48,7 @@ pub(in crate::page) fn show(context: &ViewContext<'_>, name: &str, query: &Param
         p.quiet {
             @if title != reading.name { code { (reading.name) } " · " }
             (reading.age) " · " (text::human_bytes(reading.bytes)) " · "
-            (layout::counted(reading.total_lines as usize, "line", "lines")) " · version " code { (reading.version.short()) }
+            (layout::counted(reading.total_lines, "line", "lines")) " · version " code { (reading.version.short()) }
         }
         (validity::banner(context, &memory, successor))
         div.columns {

@@ -65,12 +65,12 @@ fn page(context: &ViewContext<'_>, opened: &OpenedPlan, status: StatusCode, only
     for (number, operation) in (1..).zip(&opened.plan.operations).filter(|(number, _)| only.is_none_or(|only| only == *number)) {
         operations.push(operation_card(context, opened, (number, operation), can_apply, &mut budget)?);
     }
-    let title = format!("Plan with {}", counted(opened.plan.operations.len(), "operation", "operations"));
+    let title = format!("Plan with {}", counted(opened.plan.operations.len() as u64, "operation", "operations"));
     let body = html! {
         nav.crumbs aria-label="Dream" { ol { li { a href=(context.url("/dream")) { "Dream" } } @if only.is_some() { li { a href=(plan_url(context, opened)) { (title) } } } } }
         h1 { (title) (dream::state_tag(&opened.kept.state)) }
         p.quiet {
-            "made " (layout::when(context, opened.plan.made)) " from " (counted(opened.plan.memories, "memory", "memories")) ", "
+            "made " (layout::when(context, opened.plan.made)) " from " (counted(opened.plan.memories as u64, "memory", "memories")) ", "
             (text::human_bytes(opened.plan.bytes)) " · " code { (opened.name) }
         }
         (above)
@@ -200,7 +200,7 @@ pub(in crate::page) fn apply(context: &ViewContext<'_>, _: &str, form: &Params) 
 
 /// What applying did, with an undo button.
 fn result(context: &ViewContext<'_>, opened: &OpenedPlan, applied: &DreamApplied) -> ViewReply {
-    let title = format!("Applied {} of {}", applied.applied.len(), counted(opened.plan.operations.len(), "operation", "operations"));
+    let title = format!("Applied {} of {}", applied.applied.len(), counted(opened.plan.operations.len() as u64, "operation", "operations"));
     let body = html! {
         nav.crumbs aria-label="Dream" { ol { li { a href=(context.url("/dream")) { "Dream" } } li { a href=(plan_url(context, opened)) { "Plan" } } } }
         h1 { (title) }

@@ -98,7 +98,7 @@ fn render_hits(context: &ViewContext<'_>, words: &str, answer: &Answer) -> Marku
         @if answer.hits.is_empty() {
             p { "No results. Try other words." }
         } @else {
-            p.quiet { (layout::counted(answer.total, "result", "results")) " · " (layout::counted(answer.searched.files as usize, "file", "files")) " searched" }
+            p.quiet { (layout::counted(answer.total as u64, "result", "results")) " · " (layout::counted(answer.searched.files, "file", "files")) " searched" }
         }
         ol.hits {
             @for hit in &answer.hits { (render_hit(context, hit, &mut highlighter)) }
@@ -132,7 +132,7 @@ fn render_hit(context: &ViewContext<'_>, hit: &Hit, highlighter: &mut Highlighte
                     span { (highlighter.line(&text::ellipsis(line, MAX_LINE_CHARS))) } "\n"
                 }
             }
-            @if count > MAX_LINES { p.quiet { (layout::counted(count - MAX_LINES, "more line", "more lines")) } }
+            @if count > MAX_LINES { p.quiet { (layout::counted((count - MAX_LINES) as u64, "more line", "more lines")) } }
             @if let Some(explain) = &hit.explain { (why(explain)) }
         }
     }

@@ -125,7 +125,7 @@ fn change_page(context: &ViewContext<'_>, id: &str, is_done: bool, notes: &[Stri
                 }
             }
         }
-        @if files.len() > MAX_FILES { p.quiet { (layout::counted(files.len() - MAX_FILES, "more memory.", "more memories.")) } }
+        @if files.len() > MAX_FILES { p.quiet { (layout::counted((files.len() - MAX_FILES) as u64, "more memory.", "more memories.")) } }
         @if files.is_empty() { p { "This change affects only the entrypoint." } }
     };
     Ok(ShellPage::reply(description, "/timeline", body))

@@ -33,21 +33,24 @@ impl Timing {
     /// Summarises the times of all runs.
     pub(super) fn from_runs(what: impl Into<String>, mut all: Vec<f64>) -> Self {
         all.sort_by(f64::total_cmp);
-        let at = |part: usize| all.get((all.len() * part / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0);
-        Timing { what: what.into(), p50: at(50), p99: at(99), ratio: None }
+        Timing { what: what.into(), p50: percentile(&all, 50), p99: percentile(&all, 99), ratio: None }
     }
 
     /// Returns the 50th and the 95th percentile.
     pub(super) fn percentiles(mut all: Vec<f64>) -> (f64, f64) {
         all.sort_by(f64::total_cmp);
-        let at = |part: usize| all.get((all.len() * part / 100).min(all.len().saturating_sub(1))).copied().unwrap_or(0.0);
-        (at(50), at(95))
+        (percentile(&all, 50), percentile(&all, 95))
     }
 
     /// Adds the ratio to a baseline.
     pub(super) fn compared_with(self, baseline: &Timing, of: &'static str) -> Self {
         Timing { ratio: Some(Ratio { times: self.p50 / baseline.p50, of }), ..self }
     }
+}
+
+/// Returns a percentile of sorted times; 0 without any.
+fn percentile(sorted: &[f64], part: usize) -> f64 {
+    sorted.get((sorted.len() * part / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }
 
 /// Measures each of `times` runs, in milliseconds.

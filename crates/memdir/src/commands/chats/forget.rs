@@ -145,24 +145,28 @@ fn title_quotes(title: &str, section: &ChatSection) -> bool {
 fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
     let outcome = &forgot.outcome;
     let (removed, shortened) = (outcome.removed.len() as u64, outcome.shortened.len() as u64);
-    let turns = counted(outcome.turns, "turn");
+    let turns = counted(outcome.turns, "turn", "turns");
     printer.line(match (removed, shortened) {
-        (_, 0) => format!("forgot {}", counted(removed, "conversation")),
-        (0, _) => format!("forgot {turns} of {}", counted(shortened, "conversation")),
-        _ => format!("forgot {} and {turns} of {}", counted(removed, "conversation"), counted(shortened, "other")),
+        (_, 0) => format!("forgot {}", counted(removed, "conversation", "conversations")),
+        (0, _) => format!("forgot {turns} of {}", counted(shortened, "conversation", "conversations")),
+        _ => {
+            format!("forgot {} and {turns} of {}", counted(removed, "conversation", "conversations"), counted(shortened, "other", "others"))
+        }
     })?;
     if forgot.searched_again > 0 {
-        let searches = if forgot.searched_again == 1 { "search" } else { "searches" };
-        let (found, all) = (forgot.found_again, forgot.searched_again);
+        let (found, searches) = (forgot.found_again, counted(forgot.searched_again as u64, "search", "searches"));
         printer.line(match found {
-            0 => format!("verified: the deleted text was not found ({all} {searches})"),
+            0 => format!("verified: the deleted text was not found ({searches})"),
             _ => format!(
-                "not verified: {found} of {all} {searches} still found deleted text; to remove it everywhere, pass words of it to: memdir forget"
+                "not verified: {found} of {searches} still found deleted text; to remove it everywhere, pass words of it to: memdir forget"
             ),
         })?;
     }
     if forgot.candidates > 0 {
-        printer.line(format!("forgot {} that quoted only these conversations", counted(forgot.candidates as u64, "inbox candidate")))?;
+        printer.line(format!(
+            "forgot {} that quoted only these conversations",
+            counted(forgot.candidates as u64, "inbox candidate", "inbox candidates")
+        ))?;
     }
     printer.note("the hosts' own transcripts are unchanged");
     Ok(())

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &ChatsShowArgs, settings: &Settings) -> Result<CommandOu
             let count = text.lines().count() as u64;
             if lines.first > count {
                 let whole = if part.is_some() { "part" } else { "conversation" };
-                let why = format!("line {} is past the end of the {whole}, which has {}", lines.first, super::counted(count, "line"));
+                let why =
+                    format!("line {} is past the end of the {whole}, which has {}", lines.first, super::counted(count, "line", "lines"));
                 return Err(Error::bad_input("lines", why).into());
             }
             lines.slice(&text).to_owned()

@@ -10,7 +10,6 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{SyncLimits, SyncOutcome, SyncProgress};
 use memdir_core::{Clock as _, SystemClock, internal::base::limits};
@@ -30,11 +29,8 @@ pub(in crate::commands) fn sync_now(settings: &Settings, scope: &Scope, look: Ou
 }
 
 fn sync_all(args: &ChatsSyncArgs, settings: &Settings, scope: &Scope, look: OutputOptions) -> Result<Report, Failure> {
-    let until = args.seconds.and_then(|seconds| after(i64::try_from(seconds).ok()?.checked_mul(1000)?));
-    let bar = if look.terminal && !look.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
+    let until = args.seconds.and_then(|seconds| time_in(i64::try_from(seconds).ok()?.checked_mul(1000)?));
+    let bar = look.progress_bar(0);
     let outcome = sync(settings, SyncLimits { until, never_wait: false }, &mut |progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
@@ -69,11 +65,15 @@ impl Report {
     /// What was archived and found, a line each.
     fn summary(&self) -> Vec<String> {
         let Report { outcome, kept, candidates } = self;
-        let (turns, written) = (counted(outcome.turns, "turn"), counted(outcome.written.len() as u64, "conversation"));
-        let kept = counted(*kept as u64, "conversation");
+        let (turns, written) =
+            (counted(outcome.turns, "turn", "turns"), counted(outcome.written.len() as u64, "conversation", "conversations"));
+        let kept = counted(*kept as u64, "conversation", "conversations");
         let mut lines = vec![format!("synced {turns} in {written}; the archive has {kept}")];
         if !candidates.is_empty() {
-            lines.push(format!("{} in the inbox; review with: memdir inbox", counted(candidates.len() as u64, "new candidate")));
+            lines.push(format!(
+                "{} in the inbox; review with: memdir inbox",
+                counted(candidates.len() as u64, "new candidate", "new candidates")
+            ));
         }
         lines
     }
@@ -90,7 +90,7 @@ fn find_candidates(settings: &Settings, scope: &Scope, until: Option<Timestamp>)
 
 /// Syncs for at most [`limits::CHAT_FRESH_MS`], and returns a note if that was not enough.
 pub(in crate::commands) fn catch_up(settings: &Settings) -> Result<Vec<String>, Failure> {
-    let outcome = sync(settings, SyncLimits { until: after(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
+    let outcome = sync(settings, SyncLimits { until: time_in(limits::CHAT_FRESH_MS), never_wait: true }, &mut |_| {})?;
     Ok(outcome.note().into_iter().collect())
 }
 
@@ -101,7 +101,7 @@ fn sync(settings: &Settings, bounds: SyncLimits, progress: &mut dyn FnMut(SyncPr
     Ok(spaces::syncer(settings).sync(bounds, progress)?)
 }
 
-fn after(millis: i64) -> Option<Timestamp> {
+fn time_in(millis: i64) -> Option<Timestamp> {
     SystemClock.now().checked_add(millis.milliseconds()).ok()
 }
 
@@ -117,7 +117,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     if !outcome.removed.is_empty() {
         printer.note(format!(
             "removed {} from the archive to stay within its limits (chats.keep_days, chats.keep_bytes)",
-            counted(outcome.removed.len() as u64, "conversation")
+            counted(outcome.removed.len() as u64, "conversation", "conversations")
         ));
     }
     for (path, problem) in outcome.problems.iter().take(MAX_PROBLEMS) {
@@ -129,7 +129,7 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
         });
     }
     if outcome.problems.len() > MAX_PROBLEMS {
-        let more = counted((outcome.problems.len() - MAX_PROBLEMS) as u64, "more problem");
+        let more = counted((outcome.problems.len() - MAX_PROBLEMS) as u64, "more problem", "more problems");
         printer.note(format!("{more} not shown; list all problems of a sync with --json"));
     }
     for empty in &outcome.empty_hosts {

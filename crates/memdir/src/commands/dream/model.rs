@@ -1,7 +1,7 @@
 //! `memdir dream --with HOST`: asks the host's own program, without its tools and its hooks, for operations. It keeps no session file, except
 //! for Gemini CLI, which has no option for that. What it answers is only ever a list of operations that passes the same rules as every plan.
 
-use super::{left_out_note, made, refuse_recursion};
+use super::{keep_plan, left_out_note, refuse_recursion};
 use crate::{
     args::{DreamArgs, DreamHost},
     commands::OpenSpace,
@@ -112,7 +112,7 @@ pub(super) fn run(
     };
     notes.extend(left_out_note(prompt.left_out));
     notes.insert(0, format!("ran this command {} with about {sent} tokens in total: {}", times(runs), announced.command));
-    Ok(made(shelf, space, plan, left_out, args)?.with_notes(notes))
+    Ok(keep_plan(shelf, space, plan, left_out, args)?.with_notes(notes))
 }
 
 fn times(count: usize) -> String {
@@ -205,7 +205,7 @@ fn ask(host: DreamHost, argv: &[String], prompt: &str, limit: Duration) -> Resul
         io::ErrorKind::NotFound => format!("{program} cannot be started: it is not installed or not in PATH"),
         _ => format!("{program} cannot be started: {error}"),
     })?;
-    let output = talk(&mut child, prompt, limit);
+    let output = exchange(&mut child, prompt, limit);
     end(&mut child);
     let (status, stdout, stderr) = output.map_err(|why| format!("{program} {why}"))?;
     match status {
@@ -245,7 +245,7 @@ fn reported_error(value: &Value) -> Option<String> {
 
 type Output = (Option<i32>, Vec<u8>, Vec<u8>);
 
-fn talk(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, String> {
+fn exchange(child: &mut Child, prompt: &str, limit: Duration) -> Result<Output, String> {
     let watch = Stopwatch::start();
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
         return Err("has no open standard input or output".into());

@@ -8,7 +8,6 @@ use crate::{
     output::{CommandOutput, OutputOptions, Printer},
     team_client::{self, NOT_UTF8, ServerMemory, TRUST_CERTIFICATES, TeamClient, TeamFailure},
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use memdir_core::{
     Error, List, Memdir, MemoryPath, Version, Write, WriteMode,
     internal::{secrets, store::mounts},
@@ -89,7 +88,7 @@ fn upload(transfer: &mut Transfer, args: &ExportArgs, memdir: &Memdir, client: &
     check_secrets(memdir, &local)?;
     let listed = client.list(&prefix(&args.topic)).map_err(|failure| interrupted(&failure, transfer))?;
     let there: BTreeMap<&str, &ServerMemory> = listed.iter().map(|memory| (memory.name.as_str(), memory)).collect();
-    let bar = progress_bar(options, local.len());
+    let bar = options.progress_bar(local.len()).with_message("memories");
     for memory in local {
         bar.inc(1);
         let name = memory.path.name();
@@ -122,7 +121,7 @@ fn download(
     options: OutputOptions,
 ) -> Result<(), Failure> {
     let there = client.list(&prefix(&args.topic)).map_err(|failure| interrupted(&failure, transfer))?;
-    let bar = progress_bar(options, there.len());
+    let bar = options.progress_bar(there.len()).with_message("memories");
     for memory in there {
         bar.inc(1);
         let name = memory.name.as_str();
@@ -223,14 +222,6 @@ fn interrupted(failure: &TeamFailure, transfer: &Transfer) -> Failure {
 fn prefix(topic: &str) -> String {
     let topic = topic.trim_matches('/');
     if topic.is_empty() { String::new() } else { format!("{topic}/") }
-}
-
-fn progress_bar(options: OutputOptions, len: usize) -> ProgressBar {
-    let bar = if options.terminal && !options.json { ProgressBar::new(len as u64) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} memories") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn show(transfer: &Transfer, printer: &mut Printer<'_>) -> io::Result<()> {

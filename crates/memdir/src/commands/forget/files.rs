@@ -4,7 +4,7 @@
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Memdir,
-    internal::store::{files::real_path, mounts},
+    internal::store::{files::real_path, mounts, space::Places},
 };
 use std::{
     collections::BTreeSet,
@@ -63,7 +63,7 @@ impl KeptFiles {
 
     fn owner(&self, file: &Path) -> Owner {
         let is_below = |dirs: &[PathBuf]| dirs.iter().any(|dir| file.starts_with(dir));
-        if is_below(&self.journals) || file.starts_with(self.home.join("journal")) {
+        if is_below(&self.journals) || file.starts_with(Places::new(&self.home).journals()) {
             Owner::Journal
         } else if is_below(&self.chats) {
             Owner::Chats

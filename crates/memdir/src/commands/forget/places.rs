@@ -23,7 +23,7 @@ use memdir_core::{
     Access, Error, ForgetFile, Memdir, Mount, Phrase, Source,
     internal::store::{
         files::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal, journal_name, real_path},
-        mounts::absolute_path,
+        mounts::{ENTRYPOINT_FILE, absolute_path, page_number},
         space::Places,
     },
 };
@@ -147,7 +147,7 @@ impl<'a> ForgetPlaces<'a> {
         }
         let journals: Vec<PathBuf> = all.iter().map(|mount| real_path(&mount.journal)).collect();
         let orphans = match is_everything {
-            true => dirs(&home.join("journal")).into_iter().filter(|dir| !journals.contains(&real_path(dir))).collect(),
+            true => dirs(&Places::new(&home).journals()).into_iter().filter(|dir| !journals.contains(&real_path(dir))).collect(),
             false => Vec::new(),
         };
         let archive = Some(chat_archive(settings)).filter(|archive| is_everything && archive.dir().is_dir());
@@ -330,15 +330,16 @@ impl<'a> ForgetPlaces<'a> {
     /// memory, whose own directories are gone, and their histories.
     fn leftovers(&self, phrase: &Phrase) -> Vec<PathBuf> {
         let home = &self.kept.home;
+        let places = Places::new(home);
         let mut out = Vec::new();
-        for dir in dirs(&home.join("projects")).into_iter().filter(|dir| self.is_everything && state_files::name_has(dir, phrase)) {
+        for dir in dirs(&places.projects()).into_iter().filter(|dir| self.is_everything && state_files::name_has(dir, phrase)) {
             let id = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let records = || project_records::ids(home).into_iter().filter_map(|other| Some((project_records::read(home, &other)?, other)));
             let is_used = records().any(|(record, other)| (other == id || record.memory.as_ref() == Some(&id)) && record.root.is_dir());
             let is_own = self.memories[0].1.store().mounts().iter().any(|mount| mount.root == dir);
             if !is_used && !is_own && holds_nothing(&dir) {
-                let journal = home.join("journal").join(journal_name(&dir));
-                let inbox = Some(home.join("inbox").join(&id)).filter(|inbox| project_records::count_memories(inbox) == 0);
+                let journal = places.journal(&dir);
+                let inbox = Some(places.inboxes().join(&id)).filter(|inbox| project_records::count_memories(inbox) == 0);
                 out.extend([dir, journal].into_iter().chain(inbox).filter(|dir| dir.is_dir()));
             }
         }
@@ -413,12 +414,15 @@ fn is_kept(dir: &Option<PathBuf>, leftovers: &[PathBuf]) -> bool {
     dir.as_ref().is_none_or(|dir| dir.is_dir() && !leftovers.contains(dir))
 }
 
-/// Whether a directory of memories has no file but an entrypoint and its pages.
+/// Whether a directory of memories has no file but the entrypoint and its pages at its root.
 fn holds_nothing(dir: &Path) -> bool {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries
-        .into_iter()
-        .all(|entry| entry.file_name().to_string_lossy().starts_with("MEMORY.") || (entry.path().is_dir() && holds_nothing(&entry.path())))
+    has_only(dir, &|name| name == ENTRYPOINT_FILE || page_number(ENTRYPOINT_FILE, name).is_some())
+}
+
+/// Whether a directory has no file but these at its root.
+fn has_only(dir: &Path, is_expected: &dyn Fn(&str) -> bool) -> bool {
+    let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.all(|entry| is_expected(&entry.file_name().to_string_lossy()) || (entry.path().is_dir() && has_only(&entry.path(), &|_| false)))
 }
 
 /// The copies that installations made of the hosts' files.
@@ -432,8 +436,9 @@ fn backups(home: &Path) -> Vec<PathBuf> {
 /// The memories below the home directory, the inboxes, the mounts of the settings, and the team memories of known projects.
 fn other_mounts(settings: &Settings) -> Vec<Mount> {
     let home = &settings.home.value;
-    let mut roots = vec![home.join("user")];
-    roots.extend(dirs(&home.join("projects")));
+    let places = settings.places();
+    let mut roots = vec![places.user()];
+    roots.extend(dirs(&places.projects()));
     roots.extend(dirs(&home.join("agents")));
     roots.extend(dirs(&home.join("agents-local")).iter().flat_map(|project| dirs(project)));
     for person in dirs(&home.join("people")) {
@@ -445,7 +450,7 @@ fn other_mounts(settings: &Settings) -> Vec<Mount> {
         let team = project_records::read(home, &id).map(|record| Places::team(&record.root));
         roots.extend(team.filter(|team| mounts::is_team(home, team)));
     }
-    let configured: Vec<Mount> = settings.config.mounts.iter().map(|mount| mounts::configured(settings, mount)).collect();
+    let configured = mounts::all_configured(settings);
     roots.extend(configured.iter().map(|mount| mount.root.clone()));
     roots.retain(|root| root.is_dir());
     let memories = roots.iter().map(|root| mounts::one_directory(settings, root, &configured));

@@ -8,7 +8,7 @@ use memdir_core::{
     Phrase,
     internal::{
         base::disk::{self, FileLock, LockWait, Replace},
-        store::files::journal_name,
+        store::{files::journal_name, space::Places},
     },
 };
 use serde_json::Value;
@@ -157,7 +157,7 @@ impl StateFile<'_> {
     /// Whether the memory that is counted in a file of `uses/` exists: the file is named after its directory.
     fn is_used(&self, file: &str) -> bool {
         let home = self.path.parent().and_then(Path::parent).unwrap_or(self.path);
-        let memories = super::files::dirs(&home.join("projects"));
+        let memories = super::files::dirs(&Places::new(home).projects());
         memories.iter().any(|dir| format!("{}.log", journal_name(dir)) == file)
     }
 

@@ -1,8 +1,8 @@
 //! The programs that are named before their files: claude-mem with its database, basic-memory with its notes directory.
 
 use super::{ImportSource, markdown_files};
-use crate::{args::ImportArgs, commands::counted, exit::Failure, output::OutputOptions};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::{args::ImportArgs, commands::counted, exit::Failure};
+use indicatif::ProgressBar;
 use memdir_chats::{ClaudeMemContent, read_claude_mem};
 use memdir_core::{Error, internal::operations::import::basic_memory};
 use std::{
@@ -39,15 +39,6 @@ pub(super) fn named(from: &[PathBuf]) -> Result<Option<Program>, Failure> {
         message: format!("missing path after `{name}`: expected {needs}"),
         hint: format!("for example: memdir import {name} {example}"),
     })
-}
-
-/// The progress of an import, on a terminal.
-pub(super) fn progress_bar(output: OutputOptions) -> ProgressBar {
-    let bar = if output.terminal && !output.json { ProgressBar::new(0) } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 impl Program {

@@ -80,14 +80,14 @@ pub(super) struct FoundMemories {
 
 /// Looks for what the installed hosts and other programs have. `chats_on` is whether conversations are on after the installation,
 /// and `settled` are the hosts whose own memory was decided about just now.
-pub(super) fn find(place: &SettlementContext<'_>, hosts: &[&'static Host], chats_on: bool, settled: &[&str]) -> FoundMemories {
+pub(super) fn find(context: &SettlementContext<'_>, hosts: &[&'static Host], chats_on: bool, settled: &[&str]) -> FoundMemories {
     let search = HostMemorySearch {
-        settings: place.settings.clone(),
-        project: place.space.project.clone(),
-        machine: place.machine.clone(),
-        own_mounts: own_mounts(place.space),
-        inbox: place.space.mounts_only().into_iter().find(|mount| mount.source == Source::Inbox),
-        memories: host_memories(place, hosts, settled),
+        settings: context.settings.clone(),
+        project: context.space.project.clone(),
+        machine: context.machine.clone(),
+        own_mounts: own_mounts(context.space),
+        inbox: context.space.mounts_only().into_iter().find(|mount| mount.source == Source::Inbox),
+        memories: host_memories(context, hosts, settled),
         readers: hosts.iter().filter_map(|host| Some((host.title, host.transcripts?))).collect(),
         chats_on,
     };
@@ -112,16 +112,16 @@ fn own_mounts(space: &Scope) -> Vec<Mount> {
 }
 
 /// The memories of the hosts and of other programs that are not mounted, and about which nothing was decided.
-fn host_memories(place: &SettlementContext<'_>, hosts: &[&'static Host], settled: &[&str]) -> Vec<HostMemory> {
+fn host_memories(context: &SettlementContext<'_>, hosts: &[&'static Host], settled: &[&str]) -> Vec<HostMemory> {
     let open = hosts.iter().filter(|host| !settled.contains(&host.name));
-    let hosts = open.filter(|host| own_memory_is_read(host, place)).filter_map(|host| host.memory?(place.machine));
-    let all = hosts.chain(adopt::other_programs(place.machine));
-    all.filter(|memory| memory.path.is_dir() && place.space.mount_at(&memory.path).is_none()).collect()
+    let hosts = open.filter(|host| own_memory_is_read(host, context)).filter_map(|host| host.memory?(context.machine));
+    let all = hosts.chain(adopt::other_programs(context.machine));
+    all.filter(|memory| memory.path.is_dir() && context.space.mount_at(&memory.path).is_none()).collect()
 }
 
 /// Whether a host loads its own memory. What it does not read any more was imported when that was decided.
-fn own_memory_is_read(host: &Host, place: &SettlementContext<'_>) -> bool {
-    host.memory_switch.as_ref().is_none_or(|switch| (switch.state)(place.machine).off_by.is_none())
+fn own_memory_is_read(host: &Host, context: &SettlementContext<'_>) -> bool {
+    host.memory_switch.as_ref().is_none_or(|switch| (switch.state)(context.machine).off_by.is_none())
 }
 
 /// What is looked for, on a thread of its own.

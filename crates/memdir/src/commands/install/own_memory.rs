@@ -60,21 +60,21 @@ impl OwnMemorySettlement {
         host: &'static Host,
         choice: MemoryChoice,
         scope: InstallScope,
-        place: &SettlementContext<'_>,
+        context: &SettlementContext<'_>,
     ) -> Result<Option<OwnMemorySettlement>, Failure> {
         let Some(switch) = &host.memory_switch else { return Ok(None) };
-        let off_by = (switch.state)(place.machine).off_by;
+        let off_by = (switch.state)(context.machine).off_by;
         let is_off_by_default = off_by.as_deref() == Some(crate::hosts::OFF_BY_DEFAULT);
-        let turned_on = off_by.is_some().then(|| (switch.set)(place.machine, scope, true));
+        let turned_on = off_by.is_some().then(|| (switch.set)(context.machine, scope, true));
         let (files, dir) = match choice {
             // What is off by default stays as it is.
             MemoryChoice::Replace | MemoryChoice::Both if is_off_by_default => (Vec::new(), None),
-            MemoryChoice::Replace => (vec![(switch.set)(place.machine, scope, false)], None),
+            MemoryChoice::Replace => (vec![(switch.set)(context.machine, scope, false)], None),
             MemoryChoice::Both => (turned_on.into_iter().collect(), None),
             MemoryChoice::Share => {
                 let redirect = switch.redirect.ok_or_else(|| cannot_share(host, switch))?;
-                let dir = shared_dir(scope, place)?;
-                let redirected = redirect(place.machine, scope, &dir.display().to_string());
+                let dir = shared_dir(scope, context)?;
+                let redirected = redirect(context.machine, scope, &dir.display().to_string());
                 (std::iter::once(redirected).chain(turned_on).collect(), Some(dir))
             }
         };
@@ -87,15 +87,15 @@ impl OwnMemorySettlement {
     }
 
     /// The host's memories that are imported: those it no longer reads, and that are not memdir's own.
-    fn import(&self, place: &SettlementContext<'_>) -> Option<(HostMemory, Import)> {
-        let memory = place.memory(self.host).filter(|_| self.stops_reading())?;
-        let import = import_of(&memory, self.dir.is_some() && self.scope == InstallScope::User, place);
+    fn import(&self, context: &SettlementContext<'_>) -> Option<(HostMemory, Import)> {
+        let memory = context.memory(self.host).filter(|_| self.stops_reading())?;
+        let import = import_of(&memory, self.dir.is_some() && self.scope == InstallScope::User, context);
         (!import.memories.is_empty()).then_some((memory, import))
     }
 
     /// What an import would do, for a preview.
-    pub(in crate::commands) fn preview_import(&self, place: &SettlementContext<'_>) -> Option<String> {
-        let (memory, import) = self.import(place)?;
+    pub(in crate::commands) fn preview_import(&self, context: &SettlementContext<'_>) -> Option<String> {
+        let (memory, import) = self.import(context)?;
         let memories = counted(import.memories.len() as u64, "memory", "memories");
         Some(format!("would import {memories} from {}\n", memory.path.display()))
     }
@@ -105,11 +105,11 @@ impl OwnMemorySettlement {
     /// changed in the host's files before the import has succeeded.
     pub(in crate::commands) fn import_then<T>(
         &self,
-        place: &SettlementContext<'_>,
+        context: &SettlementContext<'_>,
         then: impl FnOnce(bool) -> Result<T, Failure>,
     ) -> Result<(T, Vec<String>), Failure> {
         let mut imported = Vec::new();
-        let unread = match self.import_memories(place, &mut imported) {
+        let unread = match self.import_memories(context, &mut imported) {
             Ok(unread) => unread,
             Err(cause) => return Err(Failure::after_import(cause, imported)),
         };
@@ -120,11 +120,11 @@ impl OwnMemorySettlement {
     }
 
     /// Adds the notes about what was imported, and returns those about what was not.
-    fn import_memories(&self, place: &SettlementContext<'_>, imported: &mut Vec<String>) -> Result<Vec<String>, Failure> {
-        let import = self.import(place);
+    fn import_memories(&self, context: &SettlementContext<'_>, imported: &mut Vec<String>) -> Result<Vec<String>, Failure> {
+        let import = self.import(context);
         if import.is_some() || self.dir.is_some() {
             // Opening the space creates the directory that is shared.
-            let memdir = spaces::open(place.settings, place.space)?.memdir;
+            let memdir = spaces::open(context.settings, context.space)?.memdir;
             if let Some(dir) = self.dir.as_ref().filter(|dir| !dir.is_dir()) {
                 std::fs::create_dir_all(dir).map_err(|source| Failure::File { doing: "create", path: dir.clone(), source })?;
             }
@@ -133,9 +133,9 @@ impl OwnMemorySettlement {
             }
         }
         let mut unread = Vec::new();
-        for (dir, memories) in self.other_dirs(place) {
-            match self.project_of(&dir, place) {
-                Some(project) => imported.extend(import_elsewhere(&dir, &project, place)?),
+        for (dir, memories) in self.other_dirs(context) {
+            match self.project_of(&dir, context) {
+                Some(project) => imported.extend(import_elsewhere(&dir, &project, context)?),
                 None => unread.push(self.unread_note(&dir, memories)),
             }
         }
@@ -143,23 +143,23 @@ impl OwnMemorySettlement {
     }
 
     /// The directories of memories of other projects that the host stops reading, with the number of their files.
-    fn other_dirs(&self, place: &SettlementContext<'_>) -> Vec<(PathBuf, usize)> {
+    fn other_dirs(&self, context: &SettlementContext<'_>) -> Vec<(PathBuf, usize)> {
         if !self.stops_reading() {
             return Vec::new();
         }
-        let own = self.host.memory.and_then(|memory| memory(place.machine)).map(|memory| memory.path);
-        let dirs = (self.switch.dirs)(place.machine, self.scope).into_iter();
-        let others = dirs.filter(|dir| Some(dir) != own.as_ref() && place.space.mount_at(dir).is_none());
+        let own = self.host.memory.and_then(|memory| memory(context.machine)).map(|memory| memory.path);
+        let dirs = (self.switch.dirs)(context.machine, self.scope).into_iter();
+        let others = dirs.filter(|dir| Some(dir) != own.as_ref() && context.space.mount_at(dir).is_none());
         others.map(|dir| (adopt::count_files(&dir), dir)).filter(|(files, _)| *files > 0).map(|(files, dir)| (dir, files)).collect()
     }
 
     /// The project into which a directory is imported. A memory that was selected for all projects, and one that is off, take none.
-    fn project_of(&self, dir: &Path, place: &SettlementContext<'_>) -> Option<Project> {
-        let settings = place.settings;
+    fn project_of(&self, dir: &Path, context: &SettlementContext<'_>) -> Option<Project> {
+        let settings = context.settings;
         if self.choice != MemoryChoice::Replace || settings.dir.is_some() || settings.project.is_some() || !settings.only.is_empty() {
             return None;
         }
-        let root = (self.switch.project_of)(place.machine, dir)?;
+        let root = (self.switch.project_of)(context.machine, dir)?;
         let project = project::find(&root, settings.config.worktrees).ok()?;
         switched_off(settings, [project.id.as_str()]).is_none().then_some(project)
     }
@@ -177,14 +177,14 @@ impl OwnMemorySettlement {
     }
 
     /// Applies the settings, apart from an installation of tools and hooks.
-    pub(in crate::commands) fn apply(&self, place: &SettlementContext<'_>) -> Result<Vec<FileOutcome>, InstallError> {
-        install::apply(&place.request(self.host, self.scope, Some(self.choice)), &self.files)
+    pub(in crate::commands) fn apply(&self, context: &SettlementContext<'_>) -> Result<Vec<FileOutcome>, InstallError> {
+        install::apply(&context.request(self.host, self.scope, Some(self.choice)), &self.files)
     }
 
     /// Reverts the settings of this project if they were made by a choice for this project alone: a choice for all projects
     /// replaces it.
-    pub(in crate::commands) fn supersede(&self, place: &SettlementContext<'_>) -> Result<Vec<FileOutcome>, InstallError> {
-        let request = place.request(self.host, InstallScope::Project, None);
+    pub(in crate::commands) fn supersede(&self, context: &SettlementContext<'_>) -> Result<Vec<FileOutcome>, InstallError> {
+        let request = context.request(self.host, InstallScope::Project, None);
         let receipts = Receipts::load(request.home)?;
         let is_superseded = self.scope == InstallScope::User
             && self.choice != MemoryChoice::Share
@@ -194,22 +194,22 @@ impl OwnMemorySettlement {
 }
 
 /// The import of a host's memory. A memory in another format than memdir's gets a folder of its own.
-fn import_of(memory: &HostMemory, for_user: bool, place: &SettlementContext<'_>) -> Import {
+fn import_of(memory: &HostMemory, for_user: bool, context: &SettlementContext<'_>) -> Import {
     let under = match (for_user || !memory.of_project, memory.mount_options.is_empty()) {
         (true, true) => "user".to_owned(),
         (false, true) => String::new(),
         (true, false) => format!("user/{}", memory.name),
         (false, false) => memory.name.to_owned(),
     };
-    let memories: Vec<Incoming> = adopt::read(memory, place.machine);
+    let memories: Vec<Incoming> = adopt::read(memory, context.machine);
     Import { memories, under, ..Import::default() }
 }
 
 /// The memories in a directory of the host's own that memdir does not have: their number, and the directory.
-pub(in crate::commands) fn missing_memories(host: &Host, place: &SettlementContext<'_>) -> Option<(usize, HostMemory)> {
-    let memory = place.memory(host)?;
-    let memdir = spaces::open_lazy(place.settings, place.space).ok()?.memdir;
-    let preview = memdir.preview_import(&import_of(&memory, false, place)).ok()?;
+pub(in crate::commands) fn missing_memories(host: &Host, context: &SettlementContext<'_>) -> Option<(usize, HostMemory)> {
+    let memory = context.memory(host)?;
+    let memdir = spaces::open_lazy(context.settings, context.space).ok()?.memdir;
+    let preview = memdir.preview_import(&import_of(&memory, false, context)).ok()?;
     let is_missing = |outcome: &ImportOutcome| !matches!(outcome, ImportOutcome::Duplicate { .. });
     let missing = preview.memories.iter().filter(|one| is_missing(&one.outcome)).count();
     (missing > 0).then_some((missing, memory))
@@ -233,13 +233,13 @@ fn import_into(memdir: &Memdir, from: &Path, import: &Import, place: &str) -> Re
 }
 
 /// Imports a directory into the memory of another project.
-fn import_elsewhere(dir: &Path, project: &Project, place: &SettlementContext<'_>) -> Result<Vec<String>, Failure> {
-    let (settings, places) = (place.settings, place.settings.places());
+fn import_elsewhere(dir: &Path, project: &Project, context: &SettlementContext<'_>) -> Result<Vec<String>, Failure> {
+    let (settings, places) = (context.settings, context.settings.places());
     project_records::note(&settings.home.value, project);
     let id = project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory).unwrap_or(project.id.clone());
     let memdir = spaces::open_mounts(settings, &[places.mount("", places.project(&id))], &settings.actor.value)?;
     let memory = HostMemory::for_project("", "", dir.to_owned(), serde_json::Value::Null);
-    import_into(&memdir, dir, &import_of(&memory, false, place), &format!(" in {}", project.root.display()))
+    import_into(&memdir, dir, &import_of(&memory, false, context), &format!(" in {}", project.root.display()))
 }
 
 fn cannot_share(host: &Host, switch: &MemorySwitch) -> Failure {
@@ -250,16 +250,16 @@ fn cannot_share(host: &Host, switch: &MemorySwitch) -> Failure {
 }
 
 /// memdir's directory of the user, or of this project.
-fn shared_dir(scope: InstallScope, place: &SettlementContext<'_>) -> Result<PathBuf, Failure> {
+fn shared_dir(scope: InstallScope, context: &SettlementContext<'_>) -> Result<PathBuf, Failure> {
     let prefix = if scope == InstallScope::User { "user" } else { "" };
-    let mount = place.space.mounts.iter().find(|placed| placed.mount.prefix == prefix);
+    let mount = context.space.mounts.iter().find(|scoped| scoped.mount.prefix == prefix);
     let none = || Failure::Usage {
         message: "the selected memory has no directory that a host can share".into(),
         hint: "omit --only; no file was changed".into(),
     };
     match mount {
-        Some(placed) => Ok(placed.mount.root.clone()),
-        None if scope == InstallScope::User => Ok(place.settings.places().user()),
+        Some(scoped) => Ok(scoped.mount.root.clone()),
+        None if scope == InstallScope::User => Ok(context.settings.places().user()),
         None => Err(none()),
     }
 }
