@@ -264,6 +264,9 @@ pub struct MountInfo {
     /// outside.
     #[serde(skip)]
     pub part: Vec<String>,
+    /// Whether other people write it too: its texts are marked as data wherever memdir adds them to a conversation.
+    #[serde(skip)]
+    pub is_foreign: bool,
     /// The size in bytes of the largest file that is written.
     #[serde(skip)]
     pub file_bytes: usize,

@@ -63,6 +63,7 @@ impl NamespaceMount {
             ["groups", _] => NamespaceMount::new("team", namespace),
             _ => {
                 let mut mount = NamespaceMount::new("", namespace);
+                mount.mount.is_foreign = true;
                 let why = "an agent's memory is accessible only with that agent's token";
                 mount.mount.closed.push(ClosedFolder::new("agent", why, ReadOnlyCause::Name));
                 mount

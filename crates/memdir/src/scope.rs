@@ -316,6 +316,7 @@ fn split_team(settings: &Settings, whole: &mut Mount, configured: &[Mount]) -> M
     let prefix = if whole.prefix.is_empty() { "team".into() } else { format!("{}/team", whole.prefix) };
     let inner = Mount {
         prefix,
+        is_foreign: true,
         access: whole.access,
         links: whole.links.clone(),
         hidden: whole.hidden,

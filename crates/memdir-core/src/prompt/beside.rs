@@ -36,7 +36,5 @@ pub fn beside(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNam
 fn part<'a>(mount: &'a MountInfo, dir: &'a str, reading: &'a Option<EntrypointReading>) -> SpacePart<'a> {
     let entrypoint = reading.as_ref().map(|reading| reading.content.trim()).filter(|text| !text.is_empty());
     let warning = reading.as_ref().and_then(|reading| reading.warning.as_deref());
-    // An agent's memory is in the repository, so others may write it.
-    let is_foreign = mount.prefix.starts_with("agent/");
-    SpacePart { warning, is_foreign, kept: entrypoint.is_some(), ..SpacePart::new(&mount.prefix, dir, entrypoint) }
+    SpacePart { warning, is_foreign: mount.is_foreign, kept: entrypoint.is_some(), ..SpacePart::new(&mount.prefix, dir, entrypoint) }
 }

@@ -151,8 +151,13 @@ impl Places {
             AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
         };
         let fixed = agent.scope == AgentScope::Project;
-        // Only that of the project scope is in a repository.
-        Ok(Mount { shared: fixed, links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
+        // Only that of the project scope is in a repository, where others write it too.
+        Ok(Mount {
+            shared: fixed,
+            is_foreign: fixed,
+            links: Links { fixed, ..Links::default() },
+            ..self.mount(&format!("agent/{name}"), root)
+        })
     }
 
     /// Returns the mounts of a caller: the caller's own, and those of the selected project (see [`Caller::project`]). Without a
@@ -166,7 +171,7 @@ impl Places {
         }
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
-            let mut own = self.mount("", self.project(&id));
+            let mut own = Mount { is_foreign: true, ..self.mount("", self.project(&id)) };
             own.closed.push(ClosedFolder::new(
                 "agent",
                 "an agent's memory is accessible only with that agent's token",

@@ -72,6 +72,8 @@ pub struct Mount {
     pub keeps_folders: bool,
     /// Whether new files and directories have the permissions that the umask leaves, as in a repository, instead of private ones.
     pub shared: bool,
+    /// Whether other people write it too: a team's memory, or one that is in a repository or shared by the callers of a server.
+    pub is_foreign: bool,
     /// Read-only names by the settings of another system: regular expressions that match the whole name, with the mount's prefix.
     pub foreign_read_only: Vec<String>,
     /// Ignored names by the settings of another system, likewise.
@@ -104,6 +106,7 @@ impl Mount {
             file_bytes: limits::MEMORY_BYTES,
             keeps_folders: false,
             shared: false,
+            is_foreign: prefix == "team",
             foreign_read_only: Vec::new(),
             foreign_ignored: Vec::new(),
         }
@@ -120,6 +123,7 @@ impl Mount {
             rules: fingerprint(self),
             apart: self.apart,
             part: self.part.clone(),
+            is_foreign: self.is_foreign,
             file_bytes: self.file_bytes,
         }
     }
