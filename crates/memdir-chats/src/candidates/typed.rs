@@ -109,7 +109,7 @@ pub(super) fn push_folded(c: char, text: &mut String) {
     if c.is_ascii() { text.push(c.to_ascii_lowercase()) } else { text.extend(fold(c)) }
 }
 
-/// Whether a character belongs to a script that is written without spaces.
+/// Whether a character is Chinese or Japanese. Not `text::is_unspaced`, which has Hangul too: there, words are compared, not pairs.
 pub(super) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
