@@ -2,7 +2,7 @@
 
 pub mod base {
     //! Errors, paths, text, time, files.
-    pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, phrase, raw, shell, sort, stamp, steps, text, time, visible};
+    pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, raw, shell, sort, stamp, steps, text, time, visible};
 }
 
 pub mod dialects {
@@ -19,7 +19,7 @@ pub mod entrypoint {
 
 pub mod memory {
     //! The format of a memory.
-    pub use crate::memory::{compose, edit, lines, links, read_time, succession};
+    pub use crate::memory::{compose, edit, lines, links, phrase, read_time, succession};
 }
 
 pub mod operations {
@@ -54,7 +54,7 @@ pub mod secrets {
 
 pub mod store {
     //! Mounts, spaces and cancellation.
-    pub use crate::store::{Entry, JournalSize, Plan, Walk, change_with, confirmation, files, mounts, space, stop};
+    pub use crate::store::{Entry, JournalSize, Plan, Walk, change_with, confirmation, files, mount, mounts, rules, space, stop};
 }
 
 pub mod tools {

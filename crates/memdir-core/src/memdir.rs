@@ -5,9 +5,9 @@ use crate::{
         disk::LockWait,
         error::{Error, Result},
         path::MemoryPath,
-        phrase::Phrase,
         time::{Clock, SystemClock},
     },
+    memory::phrase::Phrase,
     operations::{
         check, check_diff,
         context::Context,

@@ -7,6 +7,7 @@ mod frontmatter;
 pub mod lines;
 pub mod links;
 mod pattern;
+pub mod phrase;
 mod scalar;
 pub mod succession;
 mod summary;
@@ -14,6 +15,7 @@ pub(crate) mod validity;
 
 use crate::base::sort::SharedSort as _;
 use crate::base::{error::Problem, text::lines, time::parse_time};
+pub(crate) use frontmatter::CANDIDATE_FIELDS;
 use frontmatter::{Frontmatter, FrontmatterField};
 use jiff::{Timestamp, tz::TimeZone};
 use scalar::Value;

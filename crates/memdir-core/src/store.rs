@@ -3,9 +3,11 @@
 mod collisions;
 pub mod confirmation;
 pub mod files;
+pub mod mount;
 pub mod mounts;
 mod proposals;
 mod requests;
+pub mod rules;
 pub mod space;
 pub mod stop;
 
@@ -13,9 +15,9 @@ pub use crate::base::stamp::{Source, Stamp};
 use crate::base::{
     error::{Error, Problem, Result},
     path::MemoryPath,
-    phrase::Phrase,
     version::Version,
 };
+use crate::memory::phrase::Phrase;
 use confirmation::Confirmation;
 use jiff::Timestamp;
 pub use proposals::{Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, ProposedFile};

@@ -4,8 +4,8 @@ use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     ClosedFolder, Error, FileEdit, MemoryPath, Mount, MountInfo, ReadOnlyCause, Result, Version,
     internal::store::{
-        files::MountRules,
         mounts::{self, Prefixed},
+        rules::MountRules,
     },
 };
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
     internal::{
         base::glob::escape,
-        store::files::{journal_name, real_path},
+        store::mount::{journal_name, real_path},
     },
 };
 use std::{

@@ -15,7 +15,7 @@ use memdir_core::{
         base::shell,
         project::{self, ProjectKind},
         store::{
-            files::real_path,
+            mount::real_path,
             space::{Agent, Places, both, narrow},
         },
     },

@@ -18,7 +18,7 @@ use memdir_core::{
         dialects::{Dialect, DialectPlaces},
         operations::ledger::UseLedger,
         project, secrets,
-        store::{files::journal_name, space::narrow},
+        store::{mount::journal_name, space::narrow},
     },
 };
 use memdir_embed::{ApiKey, Endpoint, Protocol, StaticModel};

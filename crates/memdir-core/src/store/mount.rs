@@ -1,11 +1,21 @@
 //! The configuration of a mount: one directory of memories in a space, with its permissions and filters.
 
-use super::contain::Links;
 use crate::{
     base::{error::ReadOnlyCause, limits},
     store::{Access, EntrypointMode, MountInfo, Source, mounts::Prefixed},
 };
 use std::path::{Path, PathBuf};
+
+/// Which symbolic links are followed below a root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Whether links that stay below the root are followed.
+    pub inside: bool,
+    /// The directories into which links that lead out are followed.
+    pub roots: Vec<PathBuf>,
+    /// Whether this cannot be configured for the root, so that the error names no setting.
+    pub fixed: bool,
+}
 
 /// A folder of a mount in which no file may be created.
 #[derive(Debug, Clone)]

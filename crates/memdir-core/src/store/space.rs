@@ -8,7 +8,7 @@ use crate::{
     },
     store::{
         EntrypointMode,
-        files::{ClosedFolder, Links, Mount, journal_name, real_path},
+        mount::{ClosedFolder, Links, Mount, journal_name, real_path},
         mounts,
     },
 };

@@ -15,7 +15,7 @@ use memdir_core::{
             history,
             undo::{describe_infinitive, newest},
         },
-        store::files::real_path,
+        store::mount::real_path,
     },
 };
 use serde::Serialize;

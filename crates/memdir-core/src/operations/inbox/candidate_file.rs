@@ -9,7 +9,7 @@ use crate::{
         path::{MemoryPath, strip_md},
         text,
     },
-    memory::{self, Memory, compose_yaml, yaml_text},
+    memory::{self, CANDIDATE_FIELDS, Memory, compose_yaml, yaml_text},
     recall::when,
     secrets,
     store::{
@@ -32,10 +32,6 @@ const DESCRIPTION_BYTES: usize = 300;
 const CITATIONS: usize = 8;
 /// Bytes of one of them, and of a key.
 const CITATION_BYTES: usize = 200;
-
-/// The fields that only a candidate has.
-const FIELDS: [&str; 10] =
-    ["candidate", "changes", "words", "turns", "conversations", "happened", "proposed", "weight", "key", "other_keys"];
 
 /// The file of a candidate, with every secret redacted and every part bounded.
 pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
@@ -105,7 +101,7 @@ fn joined(old: &[String], new: &[String]) -> Vec<String> {
 pub(super) fn changed_evidence(old: &[u8], new: &[u8]) -> Option<&'static str> {
     let (old, new) = (text::decode(old).0, text::decode(new).0);
     let (old, new) = (Memory::parse(&old).0, Memory::parse(&new).0);
-    FIELDS.into_iter().find(|key| old.raw(key) != new.raw(key))
+    CANDIDATE_FIELDS.into_iter().find(|key| old.raw(key) != new.raw(key))
 }
 
 /// The text of a candidate as a memory: its evidence is in `source`, and the fields of the inbox are gone.
@@ -116,7 +112,7 @@ pub(super) fn to_memory(decoded: &str, entry: &InboxEntry) -> String {
     }
     let set = |memory: Memory, key: &str, value: Option<&str>| Memory::parse(&memory.with_field(key, value)).0;
     let memory = set(memory, "source", Some(&source(entry)));
-    FIELDS.into_iter().fold(memory, |memory, key| set(memory, key, None)).text().to_owned()
+    CANDIDATE_FIELDS.into_iter().fold(memory, |memory, key| set(memory, key, None)).text().to_owned()
 }
 
 /// The evidence on one line: why it was proposed, where, when, and the words of the person.

@@ -9,9 +9,8 @@
 use super::{
     FileStore, Lock,
     change::{prune_above, put_now, read_now},
-    contain::{Links, Root},
+    contain::Root,
     journal::{ChangePart, FileDraft, FileRecord, Journal, JournalRecord, Lookup, PlacedRecord, RecordState},
-    real_path,
     temps::{self, ChangeTempName, keep_save, leftovers},
 };
 use crate::base::sort::SharedSort as _;
@@ -20,7 +19,10 @@ use crate::{
         error::{Error, Result},
         version::Version,
     },
-    store::Role,
+    store::{
+        Role,
+        mount::{Links, real_path},
+    },
 };
 use std::{collections::BTreeSet, os::unix::fs::MetadataExt as _, path::Path};
 

@@ -8,7 +8,7 @@ use memdir_core::{
     Phrase,
     internal::{
         base::disk::{self, FileLock, LockWait, Replace},
-        store::files::journal_name,
+        store::mount::journal_name,
     },
 };
 use serde_json::Value;

@@ -10,10 +10,8 @@ use super::{
     retain::{FileBody, Rewrite, Texts},
     texts as journal_texts, write_new,
 };
-use crate::base::{
-    error::{Error, Result},
-    phrase::Phrase,
-};
+use crate::base::error::{Error, Result};
+use crate::memory::phrase::Phrase;
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
