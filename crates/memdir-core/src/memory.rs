@@ -268,7 +268,7 @@ impl Memory {
     /// The hook in an entrypoint line, as one line without Markdown: its description, else the first line of the body that has text.
     pub fn hook(&self) -> String {
         match self.description() {
-            Some(description) => summary::one_line(description),
+            Some(description) => summary::plain_line(description),
             None => summary::first_line(self.body(), self.name().unwrap_or_default()),
         }
     }

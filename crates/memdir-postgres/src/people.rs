@@ -5,7 +5,7 @@ use crate::{database::Database, failure::DatabaseFailure, sql, team_token};
 use deadpool_postgres::Object;
 use memdir_core::{
     Error, Result,
-    internal::store::{space, stop::Stop},
+    internal::store::{mounts, space, stop::Stop},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt, str::FromStr};
@@ -195,7 +195,7 @@ impl Database {
     /// Adds a token of a person. Returns it with its secret, which is stored nowhere.
     pub fn add_token(&self, tenant: &str, person: &str, agent: Option<&str>) -> Result<(TokenRow, String)> {
         if let Some(agent) = agent {
-            space::part("agent", &agent.replace(':', "-"))?;
+            space::part("agent", &mounts::agent_folder(agent))?;
         }
         let secret = team_token::generate(tenant)?;
         let hash = space::token_hash(&secret);

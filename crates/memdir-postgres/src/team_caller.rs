@@ -11,7 +11,10 @@ use crate::{
 use deadpool_postgres::Object;
 use memdir_core::{
     Access, Actor, Mount, Result,
-    internal::store::space::{TokenIdentity, part, person, token_hash},
+    internal::store::{
+        mounts::agent_folder,
+        space::{TokenIdentity, part, person, token_hash},
+    },
 };
 use std::sync::{
     Arc,
@@ -56,7 +59,7 @@ impl TeamCaller {
         let own = format!("people/{}", person(&self.person)?);
         let mut mounts = vec![NamespaceMount::of_team(&own)];
         if let Some(agent) = &self.agent {
-            let name = part("agent", &agent.replace(':', "-"))?;
+            let name = part("agent", &agent_folder(agent))?;
             mounts.push(NamespaceMount::of_team(&format!("{own}/agents/{name}")));
         }
         let project = identity.project(project)?;

@@ -160,7 +160,7 @@ impl<'a> DescribedParts<'a> {
         };
         let agent = request.agent.filter(|_| mode == ModeName::Agent).map(|(name, scope)| PromptAgent { name, scope });
         let prefix = match (mode, agent) {
-            (ModeName::Agent, Some(agent)) => format!("agent/{}", agent.name.replace(':', "-")),
+            (ModeName::Agent, Some(agent)) => format!("agent/{}", mounts::agent_folder(agent.name)),
             (ModeName::Agent, None) => return Err(Error::bad_input("mode", "the agent mode requires an agent; use --agent NAME")),
             (ModeName::Log, _) => log_prefix(store, context).to_owned(),
             _ => main_prefix(store).to_owned(),

@@ -199,12 +199,17 @@ pub fn resolve_alias(view: &dyn View, path: &MemoryPath) -> Option<MemoryPath> {
     resolve_alias_among(path, |prefix| view.mounts().iter().any(|mount| mount.prefix == prefix))
 }
 
+/// Returns the folder of an agent's memory. A `:` in its name, as in the names of plugins, becomes `-`.
+pub fn agent_folder(name: &str) -> String {
+    name.replace(':', "-")
+}
+
 /// Like [`resolve_alias`], for mounts of any type.
 pub fn resolve_alias_among(path: &MemoryPath, has_mount: impl Fn(&str) -> bool) -> Option<MemoryPath> {
     if let Some((name, rest)) = path.as_str().strip_prefix("agent/").map(|own| own.split_once('/').unwrap_or((own, "")))
         && name.contains(':')
     {
-        let own = MemoryPath::parse(&format!("agent/{}", name.replace(':', "-"))).ok().filter(|own| has_mount(own.as_str()))?;
+        let own = MemoryPath::parse(&format!("agent/{}", agent_folder(name))).ok().filter(|own| has_mount(own.as_str()))?;
         return if rest.is_empty() { Some(own) } else { MemoryPath::parse(&format!("{own}/{rest}")).ok() };
     }
     if !path.is_under("global") || has_mount("global") || !has_mount("user") {

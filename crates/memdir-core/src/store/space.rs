@@ -23,7 +23,7 @@ pub struct Places {
 /// An agent whose memory is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// The agent's name; a `:` in it, as in the names of plugins, becomes `-` in its directory.
+    /// The agent's name.
     pub name: String,
     /// The scope of its memory.
     pub scope: AgentScope,
@@ -144,7 +144,7 @@ impl Places {
     /// Returns the mount of an agent's memory. With the project scope it lies in the checkout, to be committed; a checkout may
     /// come from anyone, so symbolic links on the way are refused.
     pub fn agent(&self, agent: &Agent, project: &str, checkout: &Path) -> Result<Mount> {
-        let name = part("agent", &agent.name.replace(':', "-"))?;
+        let name = part("agent", &mounts::agent_folder(&agent.name))?;
         let root = match agent.scope {
             AgentScope::User => self.home.join("agents").join(&name),
             AgentScope::Project => checkout_agent_dir(checkout, &name)?,
@@ -166,7 +166,7 @@ impl Places {
         let own = self.home.join("people").join(person(&caller.person)?);
         let mut mounts = vec![self.mount("user", own.join("user"))];
         if let Some(agent) = &caller.agent {
-            let name = part("agent", &agent.replace(':', "-"))?;
+            let name = part("agent", &mounts::agent_folder(agent))?;
             mounts.push(self.mount(&format!("agent/{name}"), own.join("agents").join(&name)));
         }
         if let Some(id) = caller.project(project)? {

@@ -36,19 +36,19 @@ const CITATION_BYTES: usize = 200;
 /// The file of a candidate, with every secret redacted and every part bounded.
 pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
     let list = |items: &[String]| {
-        let items: Vec<String> = items.iter().take(CITATIONS).map(|item| one_line(item, CITATION_BYTES)).collect();
+        let items: Vec<String> = items.iter().take(CITATIONS).map(|item| bounded_line(item, CITATION_BYTES)).collect();
         json!(items).to_string()
     };
     // A rule that cannot be written is omitted: the text is worth more than its condition.
     let when = candidate.when.as_ref().and_then(|map| when::to_yaml(map).ok().flatten());
     let mut fields = vec![
-        ("description", yaml_text(&one_line(&candidate.description, DESCRIPTION_BYTES))),
+        ("description", yaml_text(&bounded_line(&candidate.description, DESCRIPTION_BYTES))),
         ("type", candidate.memory_type.as_str().to_owned()),
     ];
     fields.extend(when.map(|when| ("when", when)));
     fields.push(("candidate", candidate.kind.as_str().to_owned()));
     if candidate.kind.changes_memory() {
-        fields.push(("changes", yaml_text(&one_line(&candidate.name, CITATION_BYTES))));
+        fields.push(("changes", yaml_text(&bounded_line(&candidate.name, CITATION_BYTES))));
     }
     fields.push(("words", yaml_text(&bounded(candidate.words.trim(), WORDS_BYTES))));
     fields.push(("turns", list(&candidate.turns)));
@@ -56,7 +56,7 @@ pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
     fields.extend(candidate.at.map(|at| ("happened", at.to_string())));
     fields.push(("proposed", now.to_string()));
     fields.push(("weight", format!("{:.3}", clamped(candidate.weight))));
-    fields.push(("key", yaml_text(&one_line(&candidate.key, CITATION_BYTES))));
+    fields.push(("key", yaml_text(&bounded_line(&candidate.key, CITATION_BYTES))));
     if !candidate.other_keys.is_empty() {
         fields.push(("other_keys", list(&candidate.other_keys)));
     }
@@ -86,7 +86,7 @@ pub(super) fn with_evidence(decoded: &str, entry: &InboxEntry, candidate: &Candi
 /// The first citation and the newest others, as many as a file keeps.
 fn joined(old: &[String], new: &[String]) -> Vec<String> {
     let mut all = old.to_vec();
-    for item in new.iter().map(|item| one_line(item, CITATION_BYTES)) {
+    for item in new.iter().map(|item| bounded_line(item, CITATION_BYTES)) {
         if !all.contains(&item) {
             all.push(item);
         }
@@ -129,7 +129,7 @@ pub(super) fn source(entry: &InboxEntry) -> String {
         source.push_str(&format!(", {}", at.strftime("%Y-%m-%d")));
     }
     if !entry.words.is_empty() {
-        source.push_str(&format!(": \"{}\"", one_line(&entry.words, SOURCE_WORDS_BYTES)));
+        source.push_str(&format!(": \"{}\"", bounded_line(&entry.words, SOURCE_WORDS_BYTES)));
     }
     if !entry.turns.is_empty() {
         source.push_str(&format!(" ({})", entry.turns.join(", ")));
@@ -195,6 +195,6 @@ fn bounded(text: &str, bytes: usize) -> String {
     if cut.len() < redacted.len() { format!("{} …", cut.trim_end()) } else { cut.to_owned() }
 }
 
-fn one_line(text: &str, bytes: usize) -> String {
-    bounded(&text.split_whitespace().collect::<Vec<_>>().join(" "), bytes)
+fn bounded_line(text: &str, bytes: usize) -> String {
+    bounded(&text::one_line(text), bytes)
 }

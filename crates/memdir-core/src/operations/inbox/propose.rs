@@ -163,7 +163,7 @@ fn added_evidence(view: &dyn View, entry: &InboxEntry, candidate: &Candidate) ->
 
 /// What a person typed, whatever its case and punctuation; `None` for a candidate without words.
 fn normal_words(words: &str) -> Option<String> {
-    let letters: Vec<String> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let letters: Vec<String> = text::lower_case_words(words).collect();
     (!letters.is_empty()).then(|| letters.join(" "))
 }
 

@@ -128,9 +128,8 @@ fn verify(settings: &Settings, archive: &ChatArchive, before: &Turns, outcome: &
 
 /// Whether a title is the beginning of a forgotten section.
 fn title_quotes(title: &str, section: &ChatSection) -> bool {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = words(title.trim_end_matches('…'));
-    !title.is_empty() && words(&section.text).starts_with(&title)
+    let title = text::one_line(title.trim_end_matches('…'));
+    !title.is_empty() && text::one_line(&section.text).starts_with(&title)
 }
 
 fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
