@@ -12,7 +12,7 @@ use crate::base::{
 };
 use std::{borrow::Cow, fmt, num::IntErrorKind, str::FromStr};
 
-pub use words::{is_unspaced, lower_case_words, one_line};
+pub use words::{is_unspaced, lower_case_words, one_line, sentences};
 
 /// A range of lines, 1-based and inclusive: `42-56`, `42-` (to the end), `42` (one line).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
