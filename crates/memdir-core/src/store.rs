@@ -364,6 +364,18 @@ pub struct FileEdit {
     pub role: Role,
 }
 
+impl FileEdit {
+    /// Saves a memory.
+    pub fn save(path: MemoryPath, bytes: Vec<u8>) -> Self {
+        FileEdit { path, bytes: Some(bytes), role: Role::Memory }
+    }
+
+    /// Removes a memory.
+    pub fn remove(path: MemoryPath) -> Self {
+        FileEdit { path, bytes: None, role: Role::Memory }
+    }
+}
+
 /// The role of a file in a change. Undo treats them differently: a memory must be unchanged since, an entrypoint may have other
 /// new lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
