@@ -16,7 +16,7 @@ use memdir_core::{
         project::{self, ProjectKind},
         store::{
             mount::real_path,
-            space::{Agent, Places, both, narrow},
+            space::{Agent, Places, intersect_prefixes, narrow},
         },
     },
 };
@@ -298,7 +298,7 @@ pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[Str
     if server.is_empty() {
         return Ok(requested);
     }
-    let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
+    let mut left = if session.is_empty() { server.to_vec() } else { intersect_prefixes(server, &session) };
     left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
     if left.is_empty() && session.is_empty() {
         return Err(Failure::Usage { message: "this server serves nothing that your token gives access to".into(), hint: String::new() });
@@ -341,10 +341,10 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
     }
     match project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory) {
         Some(adopted) => {
-            let why = format!("{}; uses the memory of {adopted} (undo with: memdir projects adopt)", project.why());
+            let why = format!("{}; uses the memory of {adopted} (undo with: memdir projects adopt)", project.reason());
             (adopted, why)
         }
-        None => (project.id.clone(), project.why()),
+        None => (project.id.clone(), project.reason()),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// Builds the section without the mount with the prefix `loaded`: the scopes of the other mounts that the model may write, and their
 /// entrypoints. It has at most `max_units` UTF-16 code units of JSON. Empty if there is no other mount.
-pub fn beside(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNames<'_>, max_units: usize) -> String {
+pub fn section_without_mount(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNames<'_>, max_units: usize) -> String {
     let others = store.mounts().iter().filter(|mount| !mount.apart && mount.source == Source::Memory && mount.prefix != loaded);
     let described: Vec<_> = others.filter(|mount| mount.access == Access::ReadWrite).collect();
     let dirs: Vec<String> = described.iter().map(|mount| mount.root.display().to_string()).collect();

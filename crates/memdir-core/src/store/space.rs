@@ -204,7 +204,7 @@ pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
 }
 
 /// Returns the intersection of two lists of prefixes, for a space that is narrowed twice.
-pub fn both(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
+pub fn intersect_prefixes(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
     let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
     let inner = |(a, b): (&MemoryPath, &MemoryPath)| {
         if a.is_under(b.as_str()) {

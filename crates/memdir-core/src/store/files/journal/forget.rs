@@ -103,7 +103,7 @@ impl Journal {
         let mut forgotten_files: HashSet<String> = HashSet::new();
         opened.log.pieces(START, opened.covered, &mut |piece| {
             let LogPiece::Record(placed) = piece else { return Ok(()) };
-            if placed.progress != RecordState::Done {
+            if placed.state != RecordState::Done {
                 // A change that was rolled back is dropped, as by a compaction.
                 count += usize::from(phrase.is_in(opened.log.bytes(placed.offset, placed.end)?));
                 return Ok(());
