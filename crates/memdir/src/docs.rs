@@ -71,7 +71,7 @@ fn every_group_of_commands_has_a_first_command() {
 fn lists_of_hosts_are_current() {
     let read = |path: &str| {
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap();
-        one_line(text)
+        one_line(&text)
     };
     let list = |names: &[String], last: &str| format!("{} {last} {}", names[..names.len() - 1].join(", "), names[names.len() - 1]);
     let code = |name: &str| format!("`{name}`");
