@@ -9,7 +9,6 @@ pub mod limits;
 pub mod line_diff;
 pub(crate) mod observe;
 pub mod path;
-pub mod phrase;
 pub mod raw;
 pub mod shell;
 pub mod sort;

@@ -16,8 +16,9 @@ use crate::{
     },
     store::{
         EntrypointMode,
-        files::{Links, Mount, may_match},
+        mount::{Links, Mount},
         mounts,
+        rules::may_match,
     },
     tools::{Tool, ToolContext, ToolResult},
 };

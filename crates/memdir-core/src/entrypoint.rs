@@ -50,7 +50,7 @@ pub(crate) fn is_frame(line: &str) -> bool {
 /// A parsed overflow page. Immutable, so that it can be cached and shared until its file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    sheet: ParsedEntrypoint,
+    parsed: ParsedEntrypoint,
     lines: usize,
     bytes: usize,
 }
@@ -58,17 +58,17 @@ pub struct Page {
 impl Page {
     /// Parses a page.
     pub fn parse(text: &str) -> Page {
-        Page::from_sheet(ParsedEntrypoint::parse(text))
+        Page::from_parsed(ParsedEntrypoint::parse(text))
     }
 
     /// The paths of the memories it lists, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.sheet.lines.keys().map(String::as_str)
+        self.parsed.lines.keys().map(String::as_str)
     }
 
-    fn from_sheet(sheet: ParsedEntrypoint) -> Page {
-        let (lines, bytes) = sheet.size(&[]);
-        Page { sheet, lines, bytes }
+    fn from_parsed(parsed: ParsedEntrypoint) -> Page {
+        let (lines, bytes) = parsed.size(&[]);
+        Page { parsed, lines, bytes }
     }
 }
 
@@ -77,7 +77,7 @@ impl Page {
 pub struct EntrypointFiles {
     name: String,
     text: Option<String>,
-    sheet: ParsedEntrypoint,
+    parsed: ParsedEntrypoint,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
 }
@@ -98,12 +98,12 @@ impl EntrypointFiles {
     /// Parses the entrypoint `name` with its text, if the file exists, and its pages by file name. Files that are not pages of this
     /// entrypoint are ignored.
     pub fn new<'a>(name: &str, text: Option<&str>, pages: impl IntoIterator<Item = (&'a str, Arc<Page>)>) -> EntrypointFiles {
-        let sheet = ParsedEntrypoint::parse(text.unwrap_or_default());
+        let parsed = ParsedEntrypoint::parse(text.unwrap_or_default());
         EntrypointFiles {
             name: name.to_owned(),
             text: text.map(str::to_owned),
-            pointers: Pointers::from_sheet(&sheet),
-            sheet,
+            pointers: Pointers::from_parsed(&parsed),
+            parsed,
             pages: pages.into_iter().filter_map(|(file, page)| Some((page_number(name, file)?, page))).collect(),
         }
     }
@@ -118,28 +118,28 @@ impl EntrypointFiles {
         if let Some(line) = self.pointers.line_of(path) {
             return Some(LinePlace::Hand(line));
         }
-        if self.sheet.lines.contains_key(path) {
+        if self.parsed.lines.contains_key(path) {
             return Some(LinePlace::Section);
         }
-        let page = self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path));
+        let page = self.pages.iter().find(|(_, page)| page.parsed.lines.contains_key(path));
         page.map(|(&number, _)| LinePlace::Page(page_name(&self.name, number)))
     }
 
     /// Returns whether a memory has a line, for many memories: the pages are searched once.
     pub(crate) fn listed(&self) -> impl Fn(&str) -> bool {
         let in_pages: HashSet<&str> = self.pages.values().flat_map(|page| page.paths()).collect();
-        move |path| self.pointers.line_of(path).is_some() || self.sheet.lines.contains_key(path) || in_pages.contains(path)
+        move |path| self.pointers.line_of(path).is_some() || self.parsed.lines.contains_key(path) || in_pages.contains(path)
     }
 
     /// The generated line of a memory, in the entrypoint or on a page.
     pub(crate) fn line_text(&self, path: &str) -> Option<&str> {
-        let in_pages = || self.pages.values().find_map(|page| page.sheet.lines.get(path));
-        self.sheet.lines.get(path).or_else(in_pages).map(String::as_str)
+        let in_pages = || self.pages.values().find_map(|page| page.parsed.lines.get(path));
+        self.parsed.lines.get(path).or_else(in_pages).map(String::as_str)
     }
 
     /// The generated lines of the entrypoint itself, with the paths of their memories.
     pub(crate) fn section_lines(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.sheet.lines.iter().map(|(path, line)| (path.as_str(), line.as_str()))
+        self.parsed.lines.iter().map(|(path, line)| (path.as_str(), line.as_str()))
     }
 
     /// The paths of the memories whose lines are on pages.

@@ -3,7 +3,7 @@
 pub mod base {
     //! Errors, paths, text, time, files.
     pub use crate::base::error::io_action;
-    pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, phrase, raw, shell, sort, stamp, steps, text, time, visible};
+    pub use crate::base::{day, disk, frame, glob, limits, line_diff, path, raw, shell, sort, stamp, steps, text, time, visible};
 }
 
 pub mod dialects {
@@ -20,7 +20,7 @@ pub mod entrypoint {
 
 pub mod memory {
     //! The format of a memory.
-    pub use crate::memory::{compose, edit, lines, links, read_time, succession};
+    pub use crate::memory::{compose, edit, lines, links, phrase, read_time, succession};
 }
 
 pub mod operations {
@@ -55,7 +55,9 @@ pub mod secrets {
 
 pub mod store {
     //! Mounts, spaces and cancellation.
-    pub use crate::store::{Entry, JournalSize, Plan, Walk, change_with, confirmation, files, if_readable, mounts, space, stop};
+    pub use crate::store::{
+        Entry, JournalSize, Plan, Walk, change_with, confirmation, files, if_readable, mount, mounts, rules, space, stop,
+    };
 }
 
 pub mod tools {

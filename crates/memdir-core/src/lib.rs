@@ -45,7 +45,6 @@ mod tools;
 pub use base::{
     error::{DatabaseCause, EditProblem, Error, NameProblem, Problem, ReadOnlyCause, Remedy, Result, UnavailableCause},
     path::{InvalidName, MemoryPath},
-    phrase::Phrase,
     text::LineRange,
     time::{Clock, SystemClock},
     version::Version,
@@ -54,6 +53,7 @@ pub use memdir::Memdir;
 pub use memory::{
     Kind, Memory,
     edit::Needle,
+    phrase::Phrase,
     validity::{MemoryStatus, Outdated, SourceRef, Validity, Verification},
 };
 pub use operations::{
@@ -107,5 +107,6 @@ pub use store::{
     Access, Actor, Change, ChangeCursor, ChangeFilter, ChangeId, ChangePage, ChangeSequence, EntrypointMode, Expect, FileChange, FileEdit,
     IdempotencyKey, Intent, MountChanges, MountInfo, Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore,
     ProposedFile, Role, SequencePosition, Source, Stamp, Store, Stored, Verb, View,
-    files::{ClosedFolder, FileStore, Links, Mount},
+    files::FileStore,
+    mount::{ClosedFolder, Links, Mount},
 };

@@ -5,9 +5,9 @@ use crate::{
         disk::LockWait,
         error::{Error, Result},
         path::MemoryPath,
-        phrase::Phrase,
         time::{Clock, SystemClock},
     },
+    memory::phrase::Phrase,
     operations::{
         check, check_diff,
         context::Context,
@@ -137,7 +137,7 @@ impl Memdir {
 
     /// Returns why this space has no chats, or `None` if it has them.
     pub fn why_no_chats(&self) -> Option<Cow<'static, str>> {
-        (!self.has_chats()).then(|| self.no_chats.map_or(CHATS_OFF.into(), NoChats::why))
+        (!self.has_chats()).then(|| self.no_chats.map_or(CHATS_OFF.into(), NoChats::reason))
     }
 
     /// Returns why a search did not find chats in this space, or `None` if the space has chats.

@@ -7,6 +7,7 @@ mod frontmatter;
 pub mod lines;
 pub mod links;
 mod pattern;
+pub mod phrase;
 mod scalar;
 pub mod succession;
 mod summary;
@@ -14,6 +15,7 @@ pub(crate) mod validity;
 
 use crate::base::sort::SharedSort as _;
 use crate::base::{error::Problem, text::lines, time::parse_time};
+pub(crate) use frontmatter::CANDIDATE_FIELDS;
 use frontmatter::{Frontmatter, FrontmatterField};
 use jiff::{Timestamp, tz::TimeZone};
 use scalar::Value;
@@ -47,8 +49,11 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::User, Kind::Feedback, Kind::Project, Kind::Reference];
 
+    /// Their words in the frontmatter.
+    pub const NAMES: [&'static str; 4] = [Kind::ALL[0].as_str(), Kind::ALL[1].as_str(), Kind::ALL[2].as_str(), Kind::ALL[3].as_str()];
+
     /// The word in the frontmatter.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Kind::User => "user",
             Kind::Feedback => "feedback",
@@ -69,9 +74,7 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> crate::base::error::Result<Kind> {
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(text.trim()));
-        kind.ok_or_else(|| {
-            crate::base::error::Error::bad_input("type", format!("{text:?} is not one of user, feedback, project, reference"))
-        })
+        kind.ok_or_else(|| crate::base::error::Error::bad_input("type", format!("{text:?} is not one of {}", Kind::NAMES.join(", "))))
     }
 }
 
@@ -266,7 +269,7 @@ impl Memory {
     /// The hook in an entrypoint line, as one line without Markdown: its description, else the first line of the body that has text.
     pub fn hook(&self) -> String {
         match self.description() {
-            Some(description) => summary::one_line(description),
+            Some(description) => summary::plain_line(description),
             None => summary::first_line(self.body(), self.name().unwrap_or_default()),
         }
     }
@@ -348,7 +351,7 @@ impl Memory {
             && let Value::Text(text) | Value::Broken(text) = &field.parsed
             && text.parse::<Kind>().is_err()
         {
-            let what = format!("the type {text:?} is not one of user, feedback, project, reference");
+            let what = format!("the type {text:?} is not one of {}", Kind::NAMES.join(", "));
             problems.push(Problem::at(crate::base::text::line_at(&self.text, field.lines.start), what));
         }
         for key in ["created", "modified", "updated", "last_verified"] {

@@ -73,7 +73,7 @@ impl Project {
     }
 
     /// Explains in one sentence why this is the project.
-    pub fn why(&self) -> String {
+    pub fn reason(&self) -> String {
         let (root, checkout) = (self.root.display(), self.checkout.display());
         match self.kind {
             ProjectKind::Directory if !self.problems.is_empty() => {
@@ -232,10 +232,10 @@ fn real(base: &Path, path: &str) -> Result<PathBuf, String> {
 
 /// Reads one of git's link files, which contain one path. A longer file is an error.
 fn read_small(path: &Path) -> Result<String, String> {
-    const MOST: u64 = 16 << 10;
+    const HEAD_BYTES: u64 = 16 << 10;
     let reason = |why: &str| format!("{}: {why}", path.display());
     let mut text = String::new();
     let file = File::open(path).map_err(|err| reason(&err.to_string()))?;
-    file.take(MOST).read_to_string(&mut text).map_err(|err| reason(&err.to_string()))?;
-    if text.len() as u64 == MOST { Err(reason("too long")) } else { Ok(text) }
+    file.take(HEAD_BYTES).read_to_string(&mut text).map_err(|err| reason(&err.to_string()))?;
+    if text.len() as u64 == HEAD_BYTES { Err(reason("too long")) } else { Ok(text) }
 }

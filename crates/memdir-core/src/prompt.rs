@@ -12,7 +12,7 @@ mod parts;
 mod space;
 mod texts;
 
-pub use beside::beside;
+pub use beside::section_without_mount;
 pub use instructions::{InstructionsRequest, instructions};
 pub use left_off::{LEFT_OFF_BYTES, LeftOff, LeftOffCommand, left_off};
 pub use parts::{OpenPath, SpacePart};

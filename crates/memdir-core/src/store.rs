@@ -3,9 +3,11 @@
 mod collisions;
 pub mod confirmation;
 pub mod files;
+pub mod mount;
 pub mod mounts;
 mod proposals;
 mod requests;
+pub mod rules;
 pub mod space;
 pub mod stop;
 
@@ -13,9 +15,9 @@ pub use crate::base::stamp::{Source, Stamp};
 use crate::base::{
     error::{Error, Problem, Result},
     path::MemoryPath,
-    phrase::Phrase,
     version::Version,
 };
+use crate::memory::phrase::Phrase;
 use confirmation::Confirmation;
 use jiff::Timestamp;
 pub use proposals::{Proposal, ProposalDecision, ProposalFilter, ProposalState, ProposalStore, ProposedFile};
@@ -264,6 +266,9 @@ pub struct MountInfo {
     /// outside.
     #[serde(skip)]
     pub part: Vec<String>,
+    /// Whether other people write it too: its texts are marked as data wherever memdir adds them to a conversation.
+    #[serde(skip)]
+    pub is_foreign: bool,
     /// The size in bytes of the largest file that is written.
     #[serde(skip)]
     pub file_bytes: usize,
@@ -357,6 +362,18 @@ pub struct FileEdit {
     pub bytes: Option<Vec<u8>>,
     /// The role of the file in the change.
     pub role: Role,
+}
+
+impl FileEdit {
+    /// Saves a memory.
+    pub fn save(path: MemoryPath, bytes: Vec<u8>) -> Self {
+        FileEdit { path, bytes: Some(bytes), role: Role::Memory }
+    }
+
+    /// Removes a memory.
+    pub fn remove(path: MemoryPath) -> Self {
+        FileEdit { path, bytes: None, role: Role::Memory }
+    }
 }
 
 /// The role of a file in a change. Undo treats them differently: a memory must be unchanged since, an entrypoint may have other

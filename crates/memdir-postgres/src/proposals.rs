@@ -294,7 +294,7 @@ fn to_proposal(space: &CallerSpace, row: &Row, caller: Option<&Actor>) -> Result
 }
 
 /// The largest number of proposals that one request reads.
-const MOST: usize = 10_000;
+const MAX_PROPOSALS: usize = 10_000;
 
 /// Returns the proposals that a caller may see, newest first.
 pub(crate) async fn list(
@@ -311,12 +311,12 @@ pub(crate) async fn list(
         }
         None => {
             let statement = client.prepare_cached(sql::PROPOSALS).await?;
-            let (state, most) = (filter.state.map(ProposalState::name), i64::try_from(MOST).unwrap_or(i64::MAX));
+            let (state, most) = (filter.state.map(ProposalState::name), i64::try_from(MAX_PROPOSALS).unwrap_or(i64::MAX));
             client.query(&statement, &[&space.tenant, &namespaces, &state, &most]).await?
         }
     };
     let shown = rows.iter().map(|row| to_proposal(space, row, Some(caller))).filter_map(Result::transpose);
-    shown.take(if filter.most == 0 { MOST } else { filter.most }).collect()
+    shown.take(if filter.most == 0 { MAX_PROPOSALS } else { filter.most }).collect()
 }
 
 /// Whether a namespace of the space is under review, or has an open proposal that the caller may see.

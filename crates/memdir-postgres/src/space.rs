@@ -4,8 +4,8 @@ use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     ClosedFolder, Error, FileEdit, MemoryPath, Mount, MountInfo, Result, Version,
     internal::store::{
-        files::MountRules,
         mounts::{self, Prefixed},
+        rules::MountRules,
     },
 };
 use std::path::PathBuf;
@@ -63,6 +63,7 @@ impl NamespaceMount {
             ["groups", _] => NamespaceMount::new("team", namespace),
             _ => {
                 let mut mount = NamespaceMount::new("", namespace);
+                mount.mount.is_foreign = true;
                 mount.mount.closed.push(ClosedFolder::of_agents_with_token());
                 mount
             }

@@ -12,7 +12,7 @@ use deadpool_postgres::Object;
 use memdir_core::{
     Access, Actor, Mount, Result,
     internal::store::{
-        mounts,
+        mounts::agent_folder,
         space::{TokenIdentity, part, person, token_hash},
     },
 };
@@ -59,7 +59,7 @@ impl TeamCaller {
         let own = format!("people/{}", person(&self.person)?);
         let mut mounts = vec![NamespaceMount::of_team(&own)];
         if let Some(agent) = &self.agent {
-            let name = part("agent", &mounts::agent_folder(agent))?;
+            let name = part("agent", &agent_folder(agent))?;
             mounts.push(NamespaceMount::of_team(&format!("{own}/agents/{name}")));
         }
         let project = identity.project(project)?;

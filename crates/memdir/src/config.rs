@@ -22,7 +22,7 @@ use memdir_core::{
     internal::{
         base::shell,
         store::{
-            files::real_path,
+            mount::real_path,
             space::{AgentScope, Places},
         },
     },

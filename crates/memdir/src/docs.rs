@@ -11,7 +11,10 @@ use crate::{
 };
 use clap::{Arg, ArgAction, Command, Id};
 use memdir_chats::READERS;
-use memdir_core::internal::operations::ledger::{RULE_MIN_SESSIONS, UNUSED_DAYS};
+use memdir_core::internal::{
+    base::text::one_line,
+    operations::ledger::{RULE_MIN_SESSIONS, UNUSED_DAYS},
+};
 use std::{fmt::Write as _, path::Path};
 
 #[test]
@@ -68,7 +71,7 @@ fn every_group_of_commands_has_a_first_command() {
 fn lists_of_hosts_are_current() {
     let read = |path: &str| {
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        one_line(&text)
     };
     let list = |names: &[String], last: &str| format!("{} {last} {}", names[..names.len() - 1].join(", "), names[names.len() - 1]);
     let code = |name: &str| format!("`{name}`");

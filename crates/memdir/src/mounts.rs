@@ -7,7 +7,7 @@ use memdir_core::{
     Access, EntrypointMode, Links, MemoryPath, Mount, Source,
     internal::{
         base::glob::escape,
-        store::{files::real_path, space::Places},
+        store::{mount::real_path, space::Places},
     },
 };
 use std::{

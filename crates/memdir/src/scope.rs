@@ -15,8 +15,8 @@ use memdir_core::{
         base::shell,
         project::{self, ProjectKind},
         store::{
-            files::real_path,
-            space::{Agent, Places, both, narrow},
+            mount::real_path,
+            space::{Agent, Places, intersect_prefixes, narrow},
         },
     },
 };
@@ -297,7 +297,7 @@ pub(crate) fn narrowed(mounts: Vec<Mount>, server: &[MemoryPath], session: &[Str
     if server.is_empty() {
         return Ok(requested);
     }
-    let mut left = if session.is_empty() { server.to_vec() } else { both(server, &session) };
+    let mut left = if session.is_empty() { server.to_vec() } else { intersect_prefixes(server, &session) };
     left.retain(|prefix| narrow(&mounts, std::slice::from_ref(prefix)).is_ok());
     if left.is_empty() && session.is_empty() {
         return Err(Failure::Usage { message: "this server serves nothing that your token gives access to".into(), hint: String::new() });
@@ -315,6 +315,7 @@ fn split_team(settings: &Settings, whole: &mut Mount, configured: &[Mount]) -> M
     let prefix = if whole.prefix.is_empty() { "team".into() } else { format!("{}/team", whole.prefix) };
     let inner = Mount {
         prefix,
+        is_foreign: true,
         access: whole.access,
         links: whole.links.clone(),
         hidden: whole.hidden,
@@ -339,10 +340,10 @@ fn memory_id(settings: &Settings, project: &Project) -> (String, String) {
     }
     match project_records::read(&settings.home.value, &project.id).and_then(|record| record.memory) {
         Some(adopted) => {
-            let why = format!("{}; uses the memory of {adopted} (undo with: memdir projects adopt)", project.why());
+            let why = format!("{}; uses the memory of {adopted} (undo with: memdir projects adopt)", project.reason());
             (adopted, why)
         }
-        None => (project.id.clone(), project.why()),
+        None => (project.id.clone(), project.reason()),
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn reply_reason(is_page: bool, body: &str) -> String {
     if let Some(detail) = serde_json::from_str::<Value>(body).ok().as_ref().and_then(|problem| problem["detail"].as_str()) {
         return detail.trim().to_owned();
     }
-    let line = body.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = text::one_line(body);
     let shown = text::ellipsis(&line, REASON_CHARS);
     if is_page { format!("the response is a web page, not a response of the API: {shown}") } else { shown.into_owned() }
 }

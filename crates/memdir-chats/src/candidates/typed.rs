@@ -2,7 +2,11 @@
 
 use memchr::memmem::Finder;
 use memdir_core::internal::{
-    base::{steps, text::truncate_bytes},
+    base::{
+        day::starts_with_date,
+        steps,
+        text::{self, truncate_bytes},
+    },
     memory::lines::FenceScanner,
 };
 use std::sync::LazyLock;
@@ -20,35 +24,9 @@ pub(super) fn sentences(message: &str) -> Vec<&str> {
         if fences.is_code(line) || line.is_empty() || line.starts_with(['>', '|', '/', '!', '$', '`', '<', '{', '}']) || is_pasted(line) {
             continue;
         }
-        split(line.trim_start_matches(['-', '*', '•', '#', ' ']), &mut found);
+        found.extend(text::sentences(line.trim_start_matches(['-', '*', '•', '#', ' ']), ".!?"));
     }
     found
-}
-
-/// Splits a line into sentences, after the marks that end them.
-fn split<'t>(line: &'t str, found: &mut Vec<&'t str>) {
-    let mut start = 0;
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let end = at + c.len_utf8();
-        let is_end = match c {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
-            _ => false,
-        };
-        if is_end {
-            push(&line[start..end], found);
-            start = end;
-        }
-    }
-    push(&line[start..], found);
-}
-
-fn push<'t>(sentence: &'t str, found: &mut Vec<&'t str>) {
-    let sentence = sentence.trim();
-    if sentence.contains(char::is_alphanumeric) {
-        found.push(sentence);
-    }
 }
 
 /// What only logs and traces contain.
@@ -65,7 +43,7 @@ fn is_pasted(line: &str) -> bool {
     if is_error_line(line) {
         return true;
     }
-    let is_stamped = line.len() > 10 && line.as_bytes()[..4].iter().all(u8::is_ascii_digit) && line.as_bytes()[4] == b'-';
+    let is_stamped = line.len() > 10 && starts_with_date(line.as_bytes());
     if is_stamped || line.starts_with('[') || PASTED.iter().any(|mark| mark.find(line.as_bytes()).is_some()) {
         return true;
     }
@@ -109,7 +87,7 @@ pub(super) fn push_folded(c: char, text: &mut String) {
     if c.is_ascii() { text.push(c.to_ascii_lowercase()) } else { text.extend(fold(c)) }
 }
 
-/// Whether a character belongs to a script that is written without spaces.
+/// Whether a character is Chinese or Japanese. Not `text::is_unspaced`, which has Hangul too: there, words are compared, not pairs.
 pub(super) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }

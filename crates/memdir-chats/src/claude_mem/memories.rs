@@ -7,7 +7,10 @@ use jiff::tz::TimeZone;
 use memdir_core::{
     Incoming,
     internal::{
-        base::{limits::IMPORT_DESCRIPTION_CHARS, text::ellipsis},
+        base::{
+            limits::IMPORT_DESCRIPTION_CHARS,
+            text::{ellipsis, one_line},
+        },
         memory::compose,
         operations::import::{log_name, slug},
         secrets::{redact, redact_strict},
@@ -179,7 +182,7 @@ fn list(text: &str) -> Vec<String> {
 /// The text on one line, without secrets, cut to a number of characters.
 fn short(text: &str, max_chars: usize) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(line);
     let redacted: Cow<'_, str> = redact_strict(&line);
     ellipsis(&redacted, max_chars).into_owned()
 }

@@ -297,6 +297,17 @@ fn code_that_quotes_a_fence_is_not_what_a_person_typed() {
 }
 
 #[test]
+fn a_line_with_a_date_is_a_log_and_one_with_a_year_is_typed() {
+    let texts = ["2026-03-05 10:00:00 Remember that the port is 5433", "2026-ready list is done. Remember that the port is 5433"];
+    let found = texts.map(|typed| {
+        let home = Home::new(&[(SESSION, &[user(1, typed), assistant(2, TEXT)].concat())]);
+        home.sync();
+        home.find().candidates.len()
+    });
+    assert_eq!(found, [0, 1]);
+}
+
+#[test]
 fn a_time_limit_leaves_the_rest_for_the_next_call() {
     struct Late;
     impl Clock for Late {

@@ -2,6 +2,18 @@
 
 use std::num::NonZeroU32;
 
+/// The English names of the months, in lower case.
+pub const MONTHS: [&str; 12] =
+    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+/// The English names of the days of a week, from Monday, in lower case.
+pub const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Whether bytes begin in the form of a date such as `2026-03-05`, whatever its numbers are.
+pub fn starts_with_date(bytes: &[u8]) -> bool {
+    let has_form = |(at, byte): (usize, &u8)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
+    bytes.get(..10).is_some_and(|date| date.iter().enumerate().all(has_form))
+}
+
 /// A year with an optional month and day. Ordered by time; a missing part comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day {
@@ -160,9 +172,6 @@ fn year(text: &str) -> Option<u16> {
     let plain = text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit());
     text.parse().ok().filter(|y| plain && (1900..=2099).contains(y))
 }
-
-const MONTHS: [&str; 12] =
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
 
 /// Returns the number of an English month name, complete or by its first three letters (or `sept`).
 fn month(text: &str) -> Option<u8> {

@@ -2,6 +2,8 @@
 //!
 //! A line ends at `\n` (so `\r\n` ends one too); a final line end does not begin another line.
 
+mod words;
+
 use crate::base::sort::SharedSort as _;
 use crate::base::{
     error::{Error, Problem, Result},
@@ -9,6 +11,8 @@ use crate::base::{
     steps,
 };
 use std::{borrow::Cow, fmt, num::IntErrorKind, str::FromStr};
+
+pub use words::{is_unspaced, lower_case_words, one_line, sentences};
 
 /// A range of lines, 1-based and inclusive: `42-56`, `42-` (to the end), `42` (one line).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -19,7 +19,7 @@ use crate::{
     search::{Search, analysis::Analyser},
     store::{
         Source, Store, Stored,
-        files::{Mount, real_path},
+        mount::{Mount, real_path},
     },
     tools::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param, search::search_with_chats},
 };

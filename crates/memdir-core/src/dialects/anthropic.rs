@@ -10,7 +10,7 @@ use crate::{
         text,
     },
     operations::raw_files,
-    store::{Verb, files::Mount},
+    store::{Verb, mount::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
         args::ToolArguments,

@@ -11,7 +11,7 @@ use crate::{
     operations::raw_files,
     store::{
         Verb,
-        files::{Mount, real_path},
+        mount::{Mount, real_path},
     },
     tools::{Level, Tool, ToolContext, ToolResult, args::ToolArguments, params::Param},
 };

@@ -15,7 +15,7 @@ use crate::{
         Hit, Search,
         ranking::{self, MIN_SCORE},
     },
-    store::{Access, Source, files::Mount},
+    store::{Access, Source, mount::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
         args::ToolArguments,

@@ -9,7 +9,7 @@ use crate::{
         text::LineRange,
     },
     operations::read::Read,
-    store::{Access, Source, files::Mount},
+    store::{Access, Source, mount::Mount},
     tools::{
         Level, Tool, ToolContext, ToolResult,
         args::ToolArguments,

@@ -18,7 +18,7 @@ use crate::{
         write::{Write, WriteMode},
     },
     secrets,
-    store::files::{Mount, real_path},
+    store::mount::{Mount, real_path},
     tools::{
         Level, Tool, ToolContext, ToolResult,
         args::ToolArguments,

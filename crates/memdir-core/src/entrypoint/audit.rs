@@ -39,10 +39,10 @@ impl fmt::Display for LongLine {
 pub fn dead(entrypoint: &EntrypointFiles, exists: &dyn Fn(&str) -> bool) -> Vec<DeadLine> {
     let hand = entrypoint.pointers.iter().filter(|(target, _)| !exists(target) && !exists(&format!("{target}.md")));
     let hand = hand.map(|(target, line)| DeadLine { path: target.to_owned(), place: LinePlace::Hand(line) });
-    let section = entrypoint.sheet.lines.keys().map(|path| (path, LinePlace::Section));
+    let section = entrypoint.parsed.lines.keys().map(|path| (path, LinePlace::Section));
     let pages = entrypoint.pages.iter().flat_map(|(&number, page)| {
         let name = page_name(&entrypoint.name, number);
-        page.sheet.lines.keys().map(move |path| (path, LinePlace::Page(name.clone())))
+        page.parsed.lines.keys().map(move |path| (path, LinePlace::Page(name.clone())))
     });
     let ours = section.chain(pages).filter(|(path, _)| !exists(path)).map(|(path, place)| DeadLine { path: path.clone(), place });
     let mut found: Vec<DeadLine> = hand.chain(ours).collect();

@@ -92,7 +92,7 @@ fn first_target(line: &str) -> Option<String> {
 /// Joins a text into one line without control characters.
 fn one_line(text: &str) -> String {
     let spaced: String = text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+    text::one_line(&spaced)
 }
 
 /// Whether a character has to be escaped in a title.

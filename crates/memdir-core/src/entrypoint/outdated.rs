@@ -79,7 +79,7 @@ fn missing(
 ) -> Result<BTreeSet<String>> {
     let pages = entrypoint.pages.values().filter(|_| lines == ComparedLines::All).flat_map(|page| page.paths());
     let by_hand = entrypoint.pointers.iter().filter(|_| lines == ComparedLines::All).map(|(target, _)| target);
-    let all = entrypoint.sheet.lines.keys().map(String::as_str).chain(pages).chain(by_hand);
+    let all = entrypoint.parsed.lines.keys().map(String::as_str).chain(pages).chain(by_hand);
     // Sorted, so that the store opens each directory once.
     let rels: BTreeSet<&str> = all.filter(|rel| !skip.contains(rel)).collect();
     let named: Vec<(&str, MemoryPath)> =
@@ -126,8 +126,8 @@ fn has_line_of(entrypoint: &EntrypointFiles, rel: &str, to: &str, stored: &Store
 }
 
 fn line_text<'a>(entrypoint: &'a EntrypointFiles, rel: &str) -> Option<&'a str> {
-    let sheets = std::iter::once(&entrypoint.sheet).chain(entrypoint.pages.values().map(|page| &page.sheet));
-    sheets.filter_map(|sheet| sheet.lines.get(rel)).next().map(String::as_str)
+    let parsed_files = std::iter::once(&entrypoint.parsed).chain(entrypoint.pages.values().map(|page| &page.parsed));
+    parsed_files.filter_map(|parsed| parsed.lines.get(rel)).next().map(String::as_str)
 }
 
 /// Returns how the line of a renamed file changes: a line that memdir wrote is written anew, any other keeps its text.

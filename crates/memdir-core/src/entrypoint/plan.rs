@@ -113,7 +113,7 @@ pub fn plan_many(entrypoint: &EntrypointFiles, changes: &[LineChange], age: &dyn
 /// The entrypoint while it is being changed.
 struct Work<'a> {
     entrypoint: &'a EntrypointFiles,
-    sheet: ParsedEntrypoint,
+    parsed: ParsedEntrypoint,
     pointers: Pointers,
     pages: BTreeMap<u32, Arc<Page>>,
     touched: BTreeSet<u32>,
@@ -130,7 +130,7 @@ impl<'a> Work<'a> {
     fn new(entrypoint: &'a EntrypointFiles, single: bool) -> Self {
         Work {
             entrypoint,
-            sheet: entrypoint.sheet.clone(),
+            parsed: entrypoint.parsed.clone(),
             pointers: entrypoint.pointers.clone(),
             pages: entrypoint.pages.clone(),
             touched: BTreeSet::new(),
@@ -157,9 +157,9 @@ impl<'a> Work<'a> {
             }
         }
         let pointers = &self.pointers;
-        self.sheet.lines.retain(|path, _| pointers.line_of(path).is_none());
-        if !self.sheet.lines.is_empty() || !self.pages.is_empty() {
-            self.sheet.mark(HEADING);
+        self.parsed.lines.retain(|path, _| pointers.line_of(path).is_none());
+        if !self.parsed.lines.is_empty() || !self.pages.is_empty() {
+            self.parsed.mark(HEADING);
         }
         self.overflow(age);
         self.finish(changes)
@@ -170,7 +170,7 @@ impl<'a> Work<'a> {
         if self.pointers.line_of(path).is_some() {
             return self.drop_ours(path);
         }
-        if !self.sheet.lines.contains_key(path)
+        if !self.parsed.lines.contains_key(path)
             && let Some(number) = self.page_of(path)
         {
             return self.set_in_page(number, None, path, title, hook);
@@ -181,19 +181,19 @@ impl<'a> Work<'a> {
 
     /// Moves a generated line to the first page with room for it, or to a new one.
     fn move_out(&mut self, path: &str) {
-        let Some(line) = self.sheet.lines.remove(path) else { return };
-        let has_room = |page: &Page| page.lines < PAGE_LINES && page.bytes + page.sheet.cost(&line) <= PAGE_FILL_BYTES;
+        let Some(line) = self.parsed.lines.remove(path) else { return };
+        let has_room = |page: &Page| page.lines < PAGE_LINES && page.bytes + page.parsed.cost(&line) <= PAGE_FILL_BYTES;
         let found = self.pages.iter().inspect(|_| steps::count(1)).find(|(_, page)| has_room(page)).map(|(&number, _)| number);
         let next = self.pages.last_key_value().map_or(Some(1), |(&number, _)| number.checked_add(1));
-        let Some(number) = found.or(next) else { return drop(self.sheet.lines.insert(path.to_owned(), line)) };
-        let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.sheet.clone());
+        let Some(number) = found.or(next) else { return drop(self.parsed.lines.insert(path.to_owned(), line)) };
+        let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.parsed.clone());
         page.lines.insert(path.to_owned(), line);
         self.put_page(number, page);
     }
 
     fn set_in_section(&mut self, path: &str, title: &str, hook: &str) {
         if let Some(line) = line::write(path, title, hook, usize::MAX) {
-            self.sheet.lines.insert(path.to_owned(), line);
+            self.parsed.lines.insert(path.to_owned(), line);
         }
     }
 
@@ -201,23 +201,23 @@ impl<'a> Work<'a> {
     /// to the entrypoint.
     fn set_in_page(&mut self, number: u32, instead: Option<&str>, path: &str, title: &str, hook: &str) {
         let Some(page) = self.pages.get(&number) else { return };
-        let mut sheet = page.sheet.clone();
-        let old = sheet.lines.remove(instead.unwrap_or(path));
-        let (_, others) = sheet.size(&[]);
-        let room = PAGE_BYTES.saturating_sub(others + sheet.cost(""));
+        let mut parsed = page.parsed.clone();
+        let old = parsed.lines.remove(instead.unwrap_or(path));
+        let (_, others) = parsed.size(&[]);
+        let room = PAGE_BYTES.saturating_sub(others + parsed.cost(""));
         match (line::write(path, title, hook, room), old) {
-            (Some(line), _) => drop(sheet.lines.insert(path.to_owned(), line)),
-            (None, Some(line)) if instead.is_none() => drop(sheet.lines.insert(path.to_owned(), line)),
+            (Some(line), _) => drop(parsed.lines.insert(path.to_owned(), line)),
+            (None, Some(line)) if instead.is_none() => drop(parsed.lines.insert(path.to_owned(), line)),
             (None, _) => self.set_in_section(path, title, hook),
         }
-        self.put_page(number, sheet);
+        self.put_page(number, parsed);
     }
 
     fn remove(&mut self, path: &str) {
         self.drop_ours(path);
-        let removed = [&mut self.sheet.head, &mut self.sheet.tail].map(|text| user_text::remove_pointers(text, path));
+        let removed = [&mut self.parsed.head, &mut self.parsed.tail].map(|text| user_text::remove_pointers(text, path));
         if removed.contains(&true) {
-            self.pointers = Pointers::from_sheet(&self.sheet);
+            self.pointers = Pointers::from_parsed(&self.parsed);
         }
     }
 
@@ -228,9 +228,9 @@ impl<'a> Work<'a> {
             self.drop_ours(from);
             return self.drop_ours(to);
         }
-        let there = self.sheet.lines.contains_key(to) || self.page_of(to).is_some();
+        let there = self.parsed.lines.contains_key(to) || self.page_of(to).is_some();
         match self.page_of(from) {
-            Some(number) if !there && !self.sheet.lines.contains_key(from) => self.set_in_page(number, Some(from), to, title, hook),
+            Some(number) if !there && !self.parsed.lines.contains_key(from) => self.set_in_page(number, Some(from), to, title, hook),
             // A line for the new name exists elsewhere; changing its page too would exceed the limit of one page.
             Some(_) if there => self.drop_ours(from),
             _ => {
@@ -243,18 +243,18 @@ impl<'a> Work<'a> {
     /// Updates the link of a line after another program renamed its memory, and keeps the rest of the line.
     fn follow(&mut self, from: &str, to: &str) {
         self.rewrite_hand(from, to);
-        let is_listed = self.pointers.line_of(to).is_some() || self.sheet.lines.contains_key(to) || self.page_of(to).is_some();
+        let is_listed = self.pointers.line_of(to).is_some() || self.parsed.lines.contains_key(to) || self.page_of(to).is_some();
         let names = (MemoryPath::parse(&self.entrypoint.name), MemoryPath::parse(from), MemoryPath::parse(to));
         let (false, (Ok(holder), Ok(old), Ok(new))) = (is_listed, names) else { return self.drop_ours(from) };
         let rewritten = |line: String| links::rewrite_references(&line, &holder, &old, &new).unwrap_or(line);
-        if let Some(line) = self.sheet.lines.remove(from) {
-            self.sheet.lines.insert(to.to_owned(), rewritten(line));
+        if let Some(line) = self.parsed.lines.remove(from) {
+            self.parsed.lines.insert(to.to_owned(), rewritten(line));
         } else if let Some(number) = self.page_of(from) {
-            let mut sheet = self.pages[&number].sheet.clone();
-            if let Some(line) = sheet.lines.remove(from) {
-                sheet.lines.insert(to.to_owned(), rewritten(line));
+            let mut parsed = self.pages[&number].parsed.clone();
+            if let Some(line) = parsed.lines.remove(from) {
+                parsed.lines.insert(to.to_owned(), rewritten(line));
             }
-            self.put_page(number, sheet);
+            self.put_page(number, parsed);
         }
         self.drop_ours(from);
     }
@@ -264,27 +264,27 @@ impl<'a> Work<'a> {
         let paths = (MemoryPath::parse(&self.entrypoint.name), MemoryPath::parse(from), MemoryPath::parse(to));
         let (Ok(holder), Ok(from), Ok(to)) = paths else { return };
         let mut changed = false;
-        for text in [&mut self.sheet.head, &mut self.sheet.tail] {
+        for text in [&mut self.parsed.head, &mut self.parsed.tail] {
             if let Some(new) = links::rewrite_references(text, &holder, &from, &to) {
                 *text = new;
                 changed = true;
             }
         }
         if changed {
-            self.pointers = Pointers::from_sheet(&self.sheet);
+            self.pointers = Pointers::from_parsed(&self.parsed);
         }
     }
 
     fn drop_ours(&mut self, path: &str) {
-        self.sheet.lines.remove(path);
+        self.parsed.lines.remove(path);
         self.drop_from_pages(path);
     }
 
     fn drop_from_pages(&mut self, path: &str) {
         while let Some(number) = self.page_of(path) {
-            let mut sheet = self.pages[&number].sheet.clone();
-            sheet.lines.remove(path);
-            self.put_page(number, sheet);
+            let mut parsed = self.pages[&number].parsed.clone();
+            parsed.lines.remove(path);
+            self.put_page(number, parsed);
         }
     }
 
@@ -304,43 +304,43 @@ impl<'a> Work<'a> {
             return paths.get(path).and_then(|numbers| numbers.first().copied());
         }
         steps::count(self.pages.len());
-        self.pages.iter().find(|(_, page)| page.sheet.lines.contains_key(path)).map(|(&number, _)| number)
+        self.pages.iter().find(|(_, page)| page.parsed.lines.contains_key(path)).map(|(&number, _)| number)
     }
 
-    fn put_page(&mut self, number: u32, sheet: ParsedEntrypoint) {
-        if self.pages.get(&number).is_some_and(|page| page.sheet == sheet) {
+    fn put_page(&mut self, number: u32, parsed: ParsedEntrypoint) {
+        if self.pages.get(&number).is_some_and(|page| page.parsed == parsed) {
             return;
         }
         self.touched.insert(number);
         if let Some(paths) = &mut self.page_paths {
-            steps::count(sheet.lines.len());
-            let old = self.pages.get(&number).map(|page| &page.sheet.lines);
-            for path in old.into_iter().flat_map(|lines| lines.keys()).filter(|path| !sheet.lines.contains_key(*path)) {
+            steps::count(parsed.lines.len());
+            let old = self.pages.get(&number).map(|page| &page.parsed.lines);
+            for path in old.into_iter().flat_map(|lines| lines.keys()).filter(|path| !parsed.lines.contains_key(*path)) {
                 paths.get_mut(path).map(|numbers| numbers.remove(&number));
             }
-            for path in sheet.lines.keys().filter(|path| old.is_none_or(|lines| !lines.contains_key(*path))) {
+            for path in parsed.lines.keys().filter(|path| old.is_none_or(|lines| !lines.contains_key(*path))) {
                 paths.entry(path.clone()).or_default().insert(number);
             }
         }
-        if sheet.is_empty() {
+        if parsed.is_empty() {
             self.pages.remove(&number);
         } else {
-            self.pages.insert(number, Arc::new(Page::from_sheet(sheet)));
+            self.pages.insert(number, Arc::new(Page::from_parsed(parsed)));
         }
     }
 
     /// Moves the oldest lines to pages until the entrypoint is within its limits: half of them at once, so that it happens rarely.
     fn overflow(&mut self, age: &dyn Fn(&str) -> i64) {
-        if self.excess(&self.page_names()).is_none() || self.sheet.lines.len() <= self.least() {
+        if self.excess(&self.page_names()).is_none() || self.parsed.lines.len() <= self.least() {
             return;
         }
         let mut oldest: Vec<(bool, i64, String)> =
-            self.sheet.lines.keys().map(|path| (self.single && self.fresh.contains(path), age(path), path.clone())).collect();
+            self.parsed.lines.keys().map(|path| (self.single && self.fresh.contains(path), age(path), path.clone())).collect();
         oldest.shared_sort();
         let mut oldest = oldest.into_iter().map(|(_, _, path)| path).peekable();
         // Pages before this one have no room.
         let mut from = 0;
-        while self.is_over() && self.sheet.lines.len() > FLOOR {
+        while self.is_over() && self.parsed.lines.len() > FLOOR {
             let Some(number) = self.page_with_room(from) else { break };
             from = number;
             let moved = self.move_to_page(number, &mut oldest);
@@ -359,8 +359,8 @@ impl<'a> Work<'a> {
     /// Returns the minimum number of lines that stay. If the user's text alone exceeds a limit, moving more does not help, so lines
     /// accumulate instead of one moving at every save.
     fn least(&self) -> usize {
-        let (lines, bytes) = self.sheet.size(&self.page_names());
-        let movable = self.sheet.lines.values().skip(FLOOR).map(|line| self.sheet.cost(line));
+        let (lines, bytes) = self.parsed.size(&self.page_names());
+        let movable = self.parsed.lines.values().skip(FLOOR).map(|line| self.parsed.cost(line));
         let (count, size) = movable.fold((0, 0), |(count, size), cost| (count + 1, size + cost));
         let exceeds_alone = Excess { lines: lines - count, bytes: bytes - size }.over().is_some();
         if exceeds_alone { 2 * FLOOR } else { FLOOR }
@@ -368,21 +368,21 @@ impl<'a> Work<'a> {
 
     /// Moves lines, oldest first, to a page; returns the number.
     fn move_to_page(&mut self, number: u32, oldest: &mut std::iter::Peekable<impl Iterator<Item = String>>) -> usize {
-        let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.sheet.clone());
+        let mut page = self.pages.get(&number).map_or_else(|| new_page(number), |page| page.parsed.clone());
         let (mut lines, mut bytes) = page.size(&[]);
-        let half = self.sheet.lines.len() / 2;
+        let half = self.parsed.lines.len() / 2;
         // A page takes at most `PAGE_LINES`, so that with twice as many lines half of them are never reached.
         let mut excess = if half > PAGE_LINES { None } else { self.excess(&self.page_names_with(number)) };
         let mut moved = 0;
-        while self.sheet.lines.len() > FLOOR && (moved < half || excess.is_some()) {
-            let Some(line) = oldest.peek().and_then(|path| self.sheet.lines.get(path)) else { break };
+        while self.parsed.lines.len() > FLOOR && (moved < half || excess.is_some()) {
+            let Some(line) = oldest.peek().and_then(|path| self.parsed.lines.get(path)) else { break };
             if lines >= PAGE_LINES || bytes + page.cost(line) > PAGE_FILL_BYTES {
                 break;
             }
             lines += 1;
             bytes += page.cost(line);
-            excess = excess.and_then(|excess| excess.without(self.sheet.cost(line)));
-            if let Some((path, line)) = oldest.next().and_then(|path| self.sheet.lines.remove_entry(&path)) {
+            excess = excess.and_then(|excess| excess.without(self.parsed.cost(line)));
+            if let Some((path, line)) = oldest.next().and_then(|path| self.parsed.lines.remove_entry(&path)) {
                 page.lines.insert(path, line);
                 moved += 1;
             }
@@ -396,7 +396,7 @@ impl<'a> Work<'a> {
     /// Whether the entrypoint exceeds the limits.
     fn is_over(&self) -> bool {
         // Every generated line is one of its lines.
-        self.sheet.lines.len() > limits::ENTRYPOINT_LINES || self.excess(&self.page_names()).is_some()
+        self.parsed.lines.len() > limits::ENTRYPOINT_LINES || self.excess(&self.page_names()).is_some()
     }
 
     /// Returns the first page from a number on that is at most about half full, else a new one.
@@ -416,8 +416,8 @@ impl<'a> Work<'a> {
 
     /// Returns the size of the entrypoint with these pages linked, if it exceeds the limits.
     fn excess(&self, pages: &[String]) -> Option<Excess> {
-        steps::count(self.sheet.lines.len() + pages.len());
-        let (lines, bytes) = self.sheet.size(pages);
+        steps::count(self.parsed.lines.len() + pages.len());
+        let (lines, bytes) = self.parsed.size(pages);
         Excess { lines, bytes }.over()
     }
 
@@ -434,9 +434,9 @@ impl<'a> Work<'a> {
     fn finish(mut self, changes: &[LineChange]) -> EntrypointPlan {
         let names = self.page_names();
         let old = self.entrypoint.text.as_deref();
-        let main = Some(self.sheet.render(&names)).filter(|new| old.unwrap_or_default() != new);
+        let main = Some(self.parsed.render(&names)).filter(|new| old.unwrap_or_default() != new);
         let pages = self.touched.iter().map(|number| {
-            let text = self.pages.get(number).map(|page| page.sheet.render(&[]));
+            let text = self.pages.get(number).map(|page| page.parsed.render(&[]));
             (page_name(&self.entrypoint.name, *number), text)
         });
         let pages = pages.collect();
@@ -467,9 +467,9 @@ pub(super) fn is_own_heading(line: &str) -> bool {
 }
 
 fn new_page(number: u32) -> ParsedEntrypoint {
-    let mut sheet = ParsedEntrypoint::default();
-    sheet.mark(&format!("{PAGE_HEADING}{number}"));
-    sheet
+    let mut parsed = ParsedEntrypoint::default();
+    parsed.mark(&format!("{PAGE_HEADING}{number}"));
+    parsed
 }
 
 /// A size that exceeds the limits.

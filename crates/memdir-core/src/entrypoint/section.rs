@@ -43,7 +43,7 @@ impl ParsedEntrypoint {
     pub(super) fn parse(text: &str) -> ParsedEntrypoint {
         let crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         let (bom, text) = text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 });
-        let mut sheet = ParsedEntrypoint { crlf, head: bom.to_owned(), ..ParsedEntrypoint::default() };
+        let mut parsed = ParsedEntrypoint { crlf, head: bom.to_owned(), ..ParsedEntrypoint::default() };
         let mut fence = FenceScanner::default();
         let mut inside = Inside::No;
         let mut blanks = String::new();
@@ -54,29 +54,29 @@ impl ParsedEntrypoint {
             let content = line.trim_end_matches(['\r', '\n']);
             if inside == Inside::No {
                 if !fence.is_code(line) && is_begin(content) {
-                    sheet.marked = true;
+                    parsed.marked = true;
                     inside = if closes(&text[at..]) { Inside::Closed } else { Inside::Open };
                 } else {
-                    sheet.push_outside(line, number);
+                    parsed.push_outside(line, number);
                 }
                 continue;
             }
             match line::read(content) {
                 _ if content.trim() == END => inside = Inside::No,
                 _ if is_begin(content) => {}
-                EntrypointRow::Memory(path) => drop(sheet.lines.entry(path).or_insert_with(|| content.to_owned())),
+                EntrypointRow::Memory(path) => drop(parsed.lines.entry(path).or_insert_with(|| content.to_owned())),
                 EntrypointRow::Pages => {}
                 EntrypointRow::Stray if content.trim().is_empty() => blanks.push_str(line),
                 EntrypointRow::Stray if inside == Inside::Open => {
                     inside = Inside::No;
                     fence.is_code(line);
-                    sheet.push_outside(&std::mem::take(&mut blanks), number);
-                    sheet.push_outside(line, number);
+                    parsed.push_outside(&std::mem::take(&mut blanks), number);
+                    parsed.push_outside(line, number);
                 }
-                EntrypointRow::Stray => sheet.strays.push(content.to_owned()),
+                EntrypointRow::Stray => parsed.strays.push(content.to_owned()),
             }
         }
-        sheet
+        parsed
     }
 
     /// Renders the file, with links to these pages.

@@ -39,9 +39,12 @@ pub(crate) struct EntrypointEdits {
     pub(crate) notes: Vec<String>,
 }
 
-/// Returns the edits that add or update the line of a memory with these bytes.
-pub(crate) fn set_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPath, bytes: &[u8]) -> Result<EntrypointEdits> {
-    apply(view, books, vec![(path.clone(), LineUpdate::Set(bytes.to_vec()))])
+/// Returns the edits that save a memory with these bytes, and add or update its line.
+pub(crate) fn save_with_line(view: &dyn View, books: &EntrypointCache, path: &MemoryPath, bytes: &[u8]) -> Result<EntrypointEdits> {
+    let lines = apply(view, books, vec![(path.clone(), LineUpdate::Set(bytes.to_vec()))])?;
+    let mut edits = vec![FileEdit::save(path.clone(), bytes.to_vec())];
+    edits.extend(lines.edits);
+    Ok(EntrypointEdits { edits, notes: lines.notes })
 }
 
 /// Returns the edits of lines that follow from the edits of several memories.

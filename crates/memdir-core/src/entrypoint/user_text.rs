@@ -17,9 +17,9 @@ pub(super) struct Pointers(HashMap<String, (String, u64)>);
 
 impl Pointers {
     /// Parses the text outside the marks.
-    pub(super) fn from_sheet(sheet: &ParsedEntrypoint) -> Pointers {
+    pub(super) fn from_parsed(parsed: &ParsedEntrypoint) -> Pointers {
         let mut found = HashMap::new();
-        for (text, first) in [(&sheet.head, 1), (&sheet.tail, sheet.tail_line)] {
+        for (text, first) in [(&parsed.head, 1), (&parsed.tail, parsed.tail_line)] {
             for item in items(text) {
                 for target in item.targets {
                     found.entry(strip_md(&target).to_owned()).or_insert((target, first + item.line));

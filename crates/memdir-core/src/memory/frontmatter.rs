@@ -43,10 +43,14 @@ pub(super) struct Frontmatter {
 }
 
 /// The keys that memdir uses; only for these a missing blank after the colon is accepted.
-const KNOWN: [&str; 19] = [
+pub(super) const KNOWN: [&str; 19] = [
     "name", "description", "type", "created", "modified", "updated", "last_verified", "source", "when", "cues", "pinned", "metadata",
     "tags", "stale_after", "status", "supersedes", "superseded_by", "sources", "verified",
 ];
+
+/// The keys that only a candidate has.
+pub(crate) const CANDIDATE_FIELDS: [&str; 10] =
+    ["candidate", "changes", "words", "turns", "conversations", "happened", "proposed", "weight", "key", "other_keys"];
 
 /// Parses the frontmatter, if there is one. `start` is the position after a byte order mark.
 pub(super) fn parse(text: &str, start: usize) -> (Option<Frontmatter>, Vec<Problem>) {

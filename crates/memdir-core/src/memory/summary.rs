@@ -1,12 +1,11 @@
 //! Markdown as one line of plain text, for titles and hooks. Drops marks on purpose; never used on text that is kept.
 
 use super::lines::FenceScanner;
-use crate::base::steps;
+use crate::base::{steps, text::one_line};
 
 /// Returns the whole text on one line, without Markdown marks.
-pub(super) fn one_line(text: &str) -> String {
-    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    without_marks(&joined)
+pub(super) fn plain_line(text: &str) -> String {
+    without_marks(&one_line(text))
 }
 
 /// Returns the first line with text other than `known`: a heading, a sentence or a list item. Skips code, comments and rules.
@@ -22,7 +21,7 @@ pub(super) fn first_line(body: &str, known: &str) -> String {
         if is_code {
             continue;
         }
-        let text = one_line(without_lead(line));
+        let text = plain_line(without_lead(line));
         if text.chars().any(char::is_alphanumeric) && !text.eq_ignore_ascii_case(known) {
             return text;
         }

@@ -185,10 +185,7 @@ impl Validity {
         if !self.superseded_by.is_empty() {
             return Some(Outdated::Superseded);
         }
-        if self.status == Some(MemoryStatus::Deprecated) {
-            return Some(Outdated::Deprecated);
-        }
-        self.stale_after.filter(|last| today() > *last).map(|_| Outdated::Stale)
+        outdated_by_status(self.status == Some(MemoryStatus::Deprecated), self.stale_after, today)
     }
 
     /// What an entrypoint line says about the memory beside its description, for readers of the line alone.
@@ -210,6 +207,14 @@ impl Validity {
             _ => None,
         })
     }
+}
+
+/// Whether a memory ranks behind others today because of its status or its last day. The day is asked for only if it matters.
+pub(crate) fn outdated_by_status(is_deprecated: bool, stale_after: Option<Date>, today: impl FnOnce() -> Date) -> Option<Outdated> {
+    if is_deprecated {
+        return Some(Outdated::Deprecated);
+    }
+    stale_after.filter(|last| today() > *last).map(|_| Outdated::Stale)
 }
 
 /// Marks a memory that this one replaces.

@@ -15,7 +15,7 @@ use crate::{
         read, write,
     },
     secrets,
-    store::{self, ChangeId, FileEdit, Role, Store, Verb, View, change_with, mounts},
+    store::{self, ChangeId, FileEdit, Store, Verb, View, change_with, mounts},
 };
 pub use proposals::{CueProposal, CueProposals};
 use serde::Serialize;
@@ -155,5 +155,5 @@ fn cued(view: &dyn View, context: &Context, entry: &CueEntry, add: bool, notes: 
     }
     let warnings = write::check_secrets(context, Some(&stored.bytes), &bytes).map_err(named)?;
     notes.extend(warnings.into_iter().map(|warning| format!("{name}: {warning}")));
-    Ok(Some(FileEdit { path: stored.path, bytes: Some(bytes), role: Role::Memory }))
+    Ok(Some(FileEdit::save(stored.path, bytes)))
 }

@@ -186,7 +186,7 @@ fn decide(
         let changed = [FileEdit { path: stored.path.clone(), bytes, role: Role::Memory }];
         let kept = upkeep::set_lines(view, &context.entrypoint_cache, &changed)?;
         let mut edits = changed.to_vec();
-        edits.push(FileEdit { path: candidate.path, bytes: None, role: Role::Memory });
+        edits.push(FileEdit::remove(candidate.path));
         edits.extend(kept.edits);
         Ok((edits, (stored.path.name().to_owned(), [warnings, kept.notes].concat())))
     })?;

@@ -3,8 +3,8 @@
 use crate::{
     base::{error::Result, path::MemoryPath, version::Version},
     entrypoint::upkeep,
-    operations::{context::Context, inbox, read},
-    store::{ChangeId, Expect, FileEdit, Role, Store, Verb, change_with},
+    operations::{context::Context, inbox, read, write},
+    store::{ChangeId, FileEdit, Store, Verb, change_with},
 };
 use serde::Serialize;
 use std::collections::HashSet;
@@ -50,13 +50,11 @@ pub(crate) fn delete_all(store: &dyn Store, context: &Context, requests: &[Delet
         let mut deleted: Vec<Deleted> = Vec::new();
         let mut seen = HashSet::new();
         for request in requests {
-            let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
-            request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
-            upkeep::refuse_pages(view, &stored.path)?;
+            let stored = write::to_change(store, view, &request.path, request.expect)?;
             if !seen.insert(stored.path.clone()) {
                 continue;
             }
-            edits.push(FileEdit { path: stored.path.clone(), bytes: None, role: Role::Memory });
+            edits.push(FileEdit::remove(stored.path.clone()));
             let name = stored.path.name().to_owned();
             let change = ChangeId(String::new());
             deleted.push(Deleted { name, path: stored.path, version: stored.version, change, notes: Vec::new() });

@@ -6,10 +6,10 @@ use crate::{
     memory::edit::{self as text_edit, Needle},
     operations::{
         context::Context,
-        inbox, read,
+        inbox,
         write::{self, Saved},
     },
-    store::{Expect, FileEdit, Role, Store, Verb, change_with},
+    store::{Store, Verb, change_with},
 };
 use serde::Serialize;
 
@@ -44,18 +44,14 @@ pub struct EditedMemory {
 pub(crate) fn edit(store: &dyn Store, context: &Context, request: &Edit) -> Result<EditedMemory> {
     let touches = [request.path.clone()];
     let (change, (path, bytes, replaced, notes)) = change_with(store, &context.intent(Verb::Edit), &touches, |view| {
-        let stored = view.get(&request.path)?.ok_or_else(|| read::not_found(store, &request.path))?;
-        request.expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
-        upkeep::refuse_pages(view, &stored.path)?;
+        let stored = write::to_change(store, view, &request.path, request.expect)?;
         let edited = text_edit::edit(write::utf8(&stored.path, &stored.bytes)?, &request.needle, &request.with, request.all)?;
         let bytes = edited.text.into_bytes();
         let bytes = if request.final_newline { write::with_final_newline(bytes) } else { bytes };
         inbox::check_evidence(view, &stored.path, Some(&stored.bytes), &bytes)?;
         let warnings = write::check_secrets(context, Some(&stored.bytes), &bytes)?;
-        let kept = upkeep::set_line(view, &context.entrypoint_cache, &stored.path, &bytes)?;
-        let mut edits = vec![FileEdit { path: stored.path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        edits.extend(kept.edits);
-        Ok((edits, (stored.path, bytes, edited.count, [warnings, kept.notes].concat())))
+        let kept = upkeep::save_with_line(view, &context.entrypoint_cache, &stored.path, &bytes)?;
+        Ok((kept.edits, (stored.path, bytes, edited.count, [warnings, kept.notes].concat())))
     })?;
     Ok(EditedMemory { saved: write::saved_outcome(path, &bytes, false, &change, notes), replaced })
 }

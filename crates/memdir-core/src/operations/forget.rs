@@ -3,15 +3,12 @@
 
 use crate::base::sort::SharedSort as _;
 use crate::{
-    base::{
-        error::Result,
-        limits,
-        path::MemoryPath,
-        phrase::{FORGOTTEN, Phrase},
-        text,
-    },
+    base::{error::Result, limits, path::MemoryPath, text},
     entrypoint::upkeep,
-    memory::Memory,
+    memory::{
+        Memory,
+        phrase::{FORGOTTEN, Phrase},
+    },
     operations::{context::Context, inbox},
     secrets,
     store::{self, Entry, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},

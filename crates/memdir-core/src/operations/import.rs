@@ -26,7 +26,7 @@ use crate::{
         read, write,
     },
     store::{
-        ChangeId, FileEdit, Role, Store, Verb, View, change_with,
+        ChangeId, FileEdit, Store, Verb, View, change_with,
         mounts::{self, ENTRYPOINT_FILE, TESTS_FILE},
     },
 };
@@ -203,7 +203,7 @@ fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Impor
     let mut items = Vec::new();
     let mut edits = Vec::new();
     for incoming in &request.memories {
-        let (outcome, edit) = one(view, context, request, &mut known, incoming)?;
+        let (outcome, edit) = plan_import(view, context, request, &mut known, incoming)?;
         let key = body_key(&incoming.text);
         let same_text_as = edit.as_ref().and_then(|_| known.bodies.get(&key).cloned());
         if let Some(edit) = &edit {
@@ -217,7 +217,7 @@ fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Impor
     Ok((items, edits))
 }
 
-fn one(
+fn plan_import(
     view: &dyn View,
     context: &Context,
     request: &Import,
@@ -265,7 +265,7 @@ fn one(
     }
     let name = path.name().to_owned();
     let replaced = taken && earlier.is_none() && request.clash == OnConflict::Replace;
-    let edit = FileEdit { path, bytes: Some(incoming.text.clone().into_bytes()), role: Role::Memory };
+    let edit = FileEdit::save(path, incoming.text.clone().into_bytes());
     Ok((if replaced { ImportOutcome::Replaced { name } } else { ImportOutcome::Added { name } }, Some(edit)))
 }
 

@@ -16,7 +16,7 @@ use crate::{
         path::MemoryPath,
     },
     recall::when::{Strength, Tripwire},
-    store::{Change, FileChange, MountInfo, Role, Source, Store, View, files::journal_name, mounts},
+    store::{Change, FileChange, MountInfo, Role, Source, Store, View, mount::journal_name, mounts},
 };
 use counts::MountUseCounts;
 use jiff::Timestamp;

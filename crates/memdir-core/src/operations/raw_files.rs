@@ -8,7 +8,7 @@ use crate::{
     },
     entrypoint::upkeep,
     operations::{context::Context, inbox, write},
-    store::{Change, FileEdit, Role, Store, Stored, Verb, View},
+    store::{Change, FileEdit, Store, Stored, Verb, View},
 };
 
 /// Returns the file with exactly this path.
@@ -38,9 +38,7 @@ pub(crate) fn rewrite(
         // Warnings about likely secrets are dropped: the other system's answers have no place for them.
         inbox::check_evidence(view, path, old, &bytes)?;
         write::check_secrets(context, old, &bytes)?;
-        let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        edits.extend(upkeep::set_line(view, &context.entrypoint_cache, path, &bytes)?.edits);
-        Ok(edits)
+        Ok(upkeep::save_with_line(view, &context.entrypoint_cache, path, &bytes)?.edits)
     })
 }
 
@@ -50,7 +48,7 @@ pub(crate) fn remove(store: &dyn Store, context: &Context, path: &MemoryPath) ->
     let change = store.change(&context.intent(Verb::Delete), std::slice::from_ref(path), &mut |view| {
         let tree = tree(view, path)?;
         is_folder = tree.folders.is_some();
-        let mut edits: Vec<FileEdit> = tree.files.iter().map(|file| removal(&file.path)).collect();
+        let mut edits: Vec<FileEdit> = tree.files.iter().map(|file| FileEdit::remove(file.path.clone())).collect();
         edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits);
         Ok(edits)
     })?;
@@ -74,8 +72,8 @@ pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, 
         }
         let mut edits = Vec::with_capacity(tree.files.len() * 2);
         for file in tree.files {
-            edits.push(FileEdit { path: target(&file.path), bytes: Some(file.bytes), role: Role::Memory });
-            edits.push(removal(&file.path));
+            edits.push(FileEdit::save(target(&file.path), file.bytes));
+            edits.push(FileEdit::remove(file.path));
         }
         edits.extend(upkeep::set_lines(view, &context.entrypoint_cache, &edits)?.edits);
         folders = tree.folders;
@@ -90,10 +88,6 @@ pub(crate) fn relocate(store: &dyn Store, context: &Context, from: &MemoryPath, 
 /// Returns the error of a change of folders, unless the files were changed: then the change is made, and only empty folders are not.
 fn settle_folders(change: &Change, folders: Result<()>) -> Result<()> {
     if change.files.is_empty() { folders } else { Ok(()) }
-}
-
-fn removal(path: &MemoryPath) -> FileEdit {
-    FileEdit { path: path.clone(), bytes: None, role: Role::Memory }
 }
 
 /// A file, or a folder with everything under it.

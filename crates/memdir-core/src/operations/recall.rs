@@ -87,7 +87,7 @@ pub(crate) fn recall_from(store: &dyn Store, context: &Context, request: &Recall
             }
         }
         if let Some(message) = request.message {
-            for met in message::matching_memories(table, &ends(message)) {
+            for met in message::matching_memories(table, &beginning_and_end(message)) {
                 push(&mut wanted, Wanted::new(&met.path.clone(), None, Some(met)));
             }
         }
@@ -151,7 +151,7 @@ pub(crate) fn explain(
         None => None,
     };
     let table = context.recall_table(store, request.cache)?;
-    let mut explained = message::explain(&table, &ends(request.message.unwrap_or_default()), name.as_ref());
+    let mut explained = message::explain(&table, &beginning_and_end(request.message.unwrap_or_default()), name.as_ref());
     let successions = table.successions(store);
     for one in &mut explained {
         if one.verdict == RecallVerdict::NothingInCommon && name.as_ref().is_some_and(|name| !is_recallable(store, name)) {
@@ -190,7 +190,7 @@ fn with_places_for_matches(wanted: Vec<Wanted<'_>>, places: usize) -> Vec<Wanted
 }
 
 /// The message, or the beginning and the end of one that is too long.
-fn ends(message: &str) -> Cow<'_, str> {
+fn beginning_and_end(message: &str) -> Cow<'_, str> {
     if message.len() <= RECALL_MESSAGE_BYTES {
         return Cow::Borrowed(message);
     }

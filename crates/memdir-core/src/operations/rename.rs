@@ -12,7 +12,7 @@ use crate::{
     entrypoint::upkeep::{self, RenamedFile},
     memory::links,
     operations::{context::Context, inbox, read, write},
-    store::{Access, ChangeId, FileEdit, Role, Source, Store, Verb, View, Walk, change_with, mounts},
+    store::{Access, ChangeId, FileEdit, Source, Store, Verb, View, Walk, change_with, mounts},
 };
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -98,8 +98,8 @@ pub(crate) fn rename_all(store: &dyn Store, context: &Context, names: &[(MemoryP
         };
         let mut edits = Vec::with_capacity(2 * files.len());
         for file in files {
-            edits.push(FileEdit { path: file.to, bytes: Some(file.bytes), role: Role::Memory });
-            edits.push(FileEdit { path: file.from, bytes: None, role: Role::Memory });
+            edits.push(FileEdit::save(file.to, file.bytes));
+            edits.push(FileEdit::remove(file.from));
         }
         edits.extend(refs.edits);
         edits.extend(kept.edits);
@@ -284,7 +284,7 @@ impl References {
                     if upkeep::changes_line(view, &holder.path, &holder.bytes, new.as_bytes()) {
                         self.changed_lines.push((holder.path.clone(), new.clone().into_bytes()));
                     }
-                    self.edits.push(FileEdit { path: holder.path, bytes: Some(new.into_bytes()), role: Role::Memory });
+                    self.edits.push(FileEdit::save(holder.path, new.into_bytes()));
                 }
                 Err(_) => self.skipped.push(holder.path.name().to_owned()),
             }

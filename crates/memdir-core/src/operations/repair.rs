@@ -44,7 +44,7 @@ pub(crate) fn repair(store: &dyn Store, context: &Context, fix: bool) -> Result<
     let mut first_error = None;
     for mount in kept {
         let mut out = Repaired::new(&mount.prefix, mounts::entrypoint_path(&mount.prefix)?);
-        if let Err(error) = one(store, context, &mut out, fix && mount.access == Access::ReadWrite) {
+        if let Err(error) = repair_mount(store, context, &mut out, fix && mount.access == Access::ReadWrite) {
             // The error of one mount says that nothing was changed, which is true for that mount only.
             out.unreadable = Some(error.to_string());
             first_error.get_or_insert(error);
@@ -73,7 +73,7 @@ impl Repaired {
     }
 }
 
-fn one(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> Result<()> {
+fn repair_mount(store: &dyn Store, context: &Context, out: &mut Repaired, fix: bool) -> Result<()> {
     let prefix = &*out.prefix.clone();
     match mounts::entrypoint_file(store, prefix) {
         Ok(Some(stored)) => out.path = stored.path,

@@ -8,7 +8,7 @@ use crate::{
         diff,
         write::{self, Saved},
     },
-    store::{ChangeFilter, FileEdit, Role, Store, Verb, change_with},
+    store::{ChangeFilter, Store, Verb, change_with},
 };
 
 /// Restores the version of a memory that starts with `version`.
@@ -18,10 +18,8 @@ pub(crate) fn restore(store: &dyn Store, context: &Context, path: &MemoryPath, v
     let bytes = diff::version_bytes(store, &path, version)?;
     let (change, (created, notes)) = change_with(store, &context.intent(Verb::Restore), std::slice::from_ref(&path), |view| {
         let created = view.get(&path)?.is_none();
-        let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;
-        let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        edits.extend(kept.edits);
-        Ok((edits, (created, kept.notes)))
+        let kept = upkeep::save_with_line(view, &context.entrypoint_cache, &path, &bytes)?;
+        Ok((kept.edits, (created, kept.notes)))
     })?;
     Ok(write::saved_outcome(path, &bytes, created, &change, notes))
 }

@@ -54,7 +54,7 @@ impl MatchedRule {
 pub enum RuleOrigin {
     /// It was written here: with memdir, or by another program outside of any repository.
     Own,
-    /// It is in the memory of a team, which other people write too.
+    /// It is in a memory that other people write too, such as a team's.
     Repository,
     /// It was imported.
     Import,
@@ -92,7 +92,7 @@ pub(crate) fn matched_rules(store: &dyn Store, context: &Context, action: &Actio
 /// Returns where the text of a rule came from. A memory that was ever imported stays imported, under every later name.
 pub(crate) fn rule_origin(store: &dyn Store, path: &MemoryPath) -> Result<RuleOrigin> {
     let mount = mounts::mount_of(store, path);
-    if mount.as_ref().is_some_and(|mount| mount.prefix == "team") {
+    if mount.is_some_and(|mount| mount.is_foreign) {
         return Ok(RuleOrigin::Repository);
     }
     let changes = history::history(store, &ChangeFilter { path: Some(path.clone()), ..ChangeFilter::default() })?;

@@ -22,7 +22,7 @@ use crate::{
     },
     operations::{context::Context, read, write},
     project::Project,
-    store::{ChangeId, FileEdit, Role, Store, Verb, mounts},
+    store::{ChangeId, FileEdit, Store, Verb, mounts},
 };
 use lookup::SourceLimit;
 use mentions::bare_file_mentions;
@@ -225,7 +225,7 @@ fn stamp(store: &dyn Store, context: &Context, path: &MemoryPath, renew: &dyn Fn
         let stored = view.get(path)?.ok_or_else(|| Error::NotFound { path: path.to_string(), near: Vec::new() })?;
         let (memory, _) = Memory::parse(&renew(write::utf8(&stored.path, &stored.bytes)?));
         let text = memory.with_field("last_verified", Some(&today));
-        Ok(vec![FileEdit { path: stored.path, bytes: Some(text.into_bytes()), role: Role::Memory }])
+        Ok(vec![FileEdit::save(stored.path, text.into_bytes())])
     })?;
     Ok((!change.files.is_empty()).then_some(change.id))
 }

@@ -13,7 +13,7 @@ use crate::{
     operations::{context::Context, inbox, read},
     recall::when,
     secrets::{self, SecretSeverity},
-    store::{Change, ChangeId, Expect, FileEdit, Role, Store, Stored, Verb, View, change_with, mounts},
+    store::{Change, ChangeId, Expect, Store, Stored, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -152,12 +152,18 @@ pub(crate) fn write(store: &dyn Store, context: &Context, request: &Write) -> Re
         let old = there.as_ref().map(|stored| stored.bytes.as_slice());
         inbox::check_evidence(view, &path, old, &bytes)?;
         let warnings = check_secrets(context, old, &bytes)?;
-        let mut edits = vec![FileEdit { path: path.clone(), bytes: Some(bytes.clone()), role: Role::Memory }];
-        let kept = upkeep::set_line(view, &context.entrypoint_cache, &path, &bytes)?;
-        edits.extend(kept.edits);
-        Ok((edits, (path, bytes, there.is_none(), [warnings, kept.notes].concat())))
+        let kept = upkeep::save_with_line(view, &context.entrypoint_cache, &path, &bytes)?;
+        Ok((kept.edits, (path, bytes, there.is_none(), [warnings, kept.notes].concat())))
     })?;
     Ok(saved_outcome(path, &bytes, created, &change, notes))
+}
+
+/// Returns the memory that a request changes, if it has the expected version and is no page of the entrypoint.
+pub(crate) fn to_change(store: &dyn Store, view: &dyn View, path: &MemoryPath, expect: Option<Version>) -> Result<Stored> {
+    let stored = view.get(path)?.ok_or_else(|| read::not_found(store, path))?;
+    expect.map_or(Expect::Any, Expect::Is).check(&stored.path, Some(stored.version))?;
+    upkeep::refuse_pages(view, &stored.path)?;
+    Ok(stored)
 }
 
 /// Fails if a change would add a secret, naming its rule and line. Returns warnings for likely secrets.

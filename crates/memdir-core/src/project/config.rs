@@ -9,9 +9,9 @@ pub(super) struct GitConfig(Vec<(String, String)>);
 impl GitConfig {
     /// Reads the configuration of a repository; empty if it cannot be read.
     pub(super) fn read(git_dir: &Path) -> Self {
-        const MOST: u64 = 1 << 20;
+        const CONFIG_BYTES: u64 = 1 << 20;
         let mut bytes = Vec::new();
-        let read = File::open(git_dir.join("config")).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+        let read = File::open(git_dir.join("config")).and_then(|file| file.take(CONFIG_BYTES).read_to_end(&mut bytes));
         if read.is_err() { GitConfig::default() } else { GitConfig::parse(&String::from_utf8_lossy(&bytes)) }
     }
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// Builds the section without the mount with the prefix `loaded`: the scopes of the other mounts that the model may write, and their
 /// entrypoints. It has at most `max_units` UTF-16 code units of JSON. Empty if there is no other mount.
-pub fn beside(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNames<'_>, max_units: usize) -> String {
+pub fn section_without_mount(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNames<'_>, max_units: usize) -> String {
     let others = store.mounts().iter().filter(|mount| !mount.apart && mount.source == Source::Memory && mount.prefix != loaded);
     let described: Vec<_> = others.filter(|mount| mount.access == Access::ReadWrite).collect();
     let dirs: Vec<String> = described.iter().map(|mount| mount.root.display().to_string()).collect();
@@ -36,7 +36,5 @@ pub fn beside(store: &dyn Store, context: &Context, loaded: &str, tools: ToolNam
 fn part<'a>(mount: &'a MountInfo, dir: &'a str, reading: &'a Option<EntrypointReading>) -> SpacePart<'a> {
     let entrypoint = reading.as_ref().map(|reading| reading.content.trim()).filter(|text| !text.is_empty());
     let warning = reading.as_ref().and_then(|reading| reading.warning.as_deref());
-    // An agent's memory is in the repository, so others may write it.
-    let is_foreign = mount.prefix.starts_with("agent/");
-    SpacePart { warning, is_foreign, kept: entrypoint.is_some(), ..SpacePart::new(&mount.prefix, dir, entrypoint) }
+    SpacePart { warning, is_foreign: mount.is_foreign, kept: entrypoint.is_some(), ..SpacePart::new(&mount.prefix, dir, entrypoint) }
 }

@@ -2,7 +2,7 @@
 //! length, the entrypoints share what the rest of it leaves, and each reports the lines that were omitted.
 
 use super::{
-    PromptEntrypoint, PromptInput, SpacePart, parts,
+    PromptEntrypoint, PromptInput, SpacePart,
     texts::{self, fill},
 };
 use crate::base::sort::SharedSort as _;
@@ -33,7 +33,7 @@ pub(super) fn render(input: &PromptInput<'_>, before: &str) -> Option<String> {
     let blocks: Vec<EntrypointBlock<'_>> =
         input.parts.iter().filter(|part| part.kept).map(|part| EntrypointBlock::new(input, part)).collect();
     let rooms = rooms(input, before, &blocks);
-    let sections = blocks.iter().zip(rooms).map(|(block, room)| block.render(input, room));
+    let sections = blocks.iter().zip(rooms).map(|(block, room)| block.render(room));
     let sections: Vec<String> = std::iter::once(format!("## {}", input.file)).chain(sections).collect();
     (sections.len() > 1).then(|| sections.join("\n\n"))
 }
@@ -42,7 +42,7 @@ pub(super) fn render(input: &PromptInput<'_>, before: &str) -> Option<String> {
 fn rooms(input: &PromptInput<'_>, before: &str, blocks: &[EntrypointBlock<'_>]) -> Vec<usize> {
     let mut rooms: Vec<usize> = blocks.iter().map(EntrypointBlock::units).collect();
     let Some(max) = input.max_units else { return rooms };
-    let fixed: usize = blocks.iter().map(|block| units(&block.frame(input, "")) + NOTE_UNITS).sum();
+    let fixed: usize = blocks.iter().map(|block| units(&block.frame("")) + NOTE_UNITS).sum();
     let mut left = max.saturating_sub(units(before) + units(input.file) + fixed);
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.shared_sort_by_key(|n| rooms[*n]);
@@ -74,13 +74,12 @@ impl<'a> EntrypointBlock<'a> {
     }
 
     /// A text in its frame.
-    fn frame(&self, input: &PromptInput<'_>, text: &str) -> String {
-        let is_shared = self.part.is_foreign || parts::is_shared(self.part.prefix, input.remote);
-        let about = if is_shared { texts::SHARED.trim_end() } else { "" };
+    fn frame(&self, text: &str) -> String {
+        let about = if self.part.is_foreign { texts::SHARED.trim_end() } else { "" };
         frame::framed(&self.source, about, text)
     }
 
-    fn render(&self, input: &PromptInput<'_>, room: usize) -> String {
+    fn render(&self, room: usize) -> String {
         if self.lines.is_empty() {
             return fill(texts::EMPTY, &[("file", &self.source)]);
         }
@@ -92,7 +91,7 @@ impl<'a> EntrypointBlock<'a> {
             fits
         };
         let shown: Vec<&str> = self.lines.iter().take_while(fits).map(|line| line.text.as_str()).collect();
-        let mut text = if shown.is_empty() { String::new() } else { self.frame(input, &shown.join("\n")) };
+        let mut text = if shown.is_empty() { String::new() } else { self.frame(&shown.join("\n")) };
         if let Some(next) = self.lines.get(shown.len()) {
             let lines = text::counted((self.lines.len() - shown.len()) as u64, "line", "lines");
             let separator = if text.is_empty() { "" } else { "\n" };

@@ -4,7 +4,7 @@
 use crate::{
     base::{
         frame::{framed, neutral},
-        text::truncate_bytes,
+        text::{one_line, truncate_bytes},
     },
     secrets::redact_strict,
 };
@@ -125,7 +125,7 @@ fn commands(all: &[LeftOffCommand<'_>], max_bytes: usize) -> String {
 fn short(text: &str, max_bytes: usize) -> String {
     // Redacted and escaped before it is cut: a part of a secret or a tag is not recognized as one. Only the beginning can be shown.
     let text = truncate_bytes(text, 16 * LEFT_OFF_BYTES);
-    let line = redact_strict(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(&redact_strict(text));
     cut(&neutral(&line), max_bytes)
 }
 

@@ -23,7 +23,7 @@ pub struct SpacePart<'a> {
     pub kept: bool,
     /// The folders and memories that it is narrowed to; empty if all of it is open.
     pub open: &'a [OpenPath],
-    /// Whether other people write it, although its prefix does not say so: the text of its entrypoint is framed as data.
+    /// Whether other people write it: the text of its entrypoint is framed as data.
     pub is_foreign: bool,
 }
 
@@ -37,9 +37,10 @@ pub struct OpenPath {
 }
 
 impl<'a> SpacePart<'a> {
-    /// A whole directory with an entrypoint.
+    /// A whole directory with an entrypoint. Other people write it if it is the team's.
     pub const fn new(prefix: &'a str, dir: &'a str, entrypoint: Option<&'a str>) -> Self {
-        SpacePart { prefix, dir, entrypoint, warning: None, kept: true, open: &[], is_foreign: false }
+        let is_foreign = matches!(prefix.as_bytes(), b"team");
+        SpacePart { prefix, dir, entrypoint, warning: None, kept: true, open: &[], is_foreign }
     }
 
     /// The directories and files that are open.

@@ -186,9 +186,7 @@ impl<'a> DescribedParts<'a> {
         }
         let mut parts = Vec::new();
         for mount in mounts {
-            // The memory of an agent in the project scope is in the repository, so others write it.
-            let is_foreign = mount.prefix.starts_with("agent/") && request.agent.is_some_and(|(_, scope)| scope == AgentScope::Project);
-            parts.push(Loaded { open: open(store, mount, request.remote)?, is_foreign, ..Loaded::from_mount(store, context, mount) });
+            parts.push(Loaded { open: open(store, mount, request.remote)?, ..Loaded::from_mount(store, context, mount) });
         }
         if parts.is_empty() {
             return Err(Error::bad_input("mode", "every mount of this space is read-only, so there is nothing to describe"));
@@ -289,7 +287,7 @@ impl Loaded {
             warning: reading.as_ref().and_then(|reading| reading.warning.clone()),
             text: reading.map(|reading| reading.content),
             open: Vec::new(),
-            is_foreign: false,
+            is_foreign: mount.is_foreign,
         }
     }
 
@@ -335,7 +333,7 @@ fn team(store: &dyn Store, context: &Context, request: &PromptRequest<'_>) -> Op
         text: Some(loaded.content.to_owned()),
         warning: loaded.warning,
         open: Vec::new(),
-        is_foreign: false,
+        is_foreign: true,
     })
 }
 

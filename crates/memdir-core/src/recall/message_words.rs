@@ -4,6 +4,7 @@ use super::{
     sentences,
     words::{is_filler, is_small_number, is_telling},
 };
+use crate::base::text::is_unspaced;
 use crate::search::analysis::{self, Analyser, Word};
 use rustc_hash::FxHashMap;
 
@@ -53,7 +54,7 @@ impl MessageWords {
             words: Vec::new(),
             sentences: Vec::new(),
             count: 0,
-            is_foreign: message.contains(['¿', '¡']) || message.chars().any(analysis::is_unspaced),
+            is_foreign: message.contains(['¿', '¡']) || message.chars().any(is_unspaced),
             is_typed: message.len() < TYPED_BYTES,
         };
         let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
@@ -105,7 +106,7 @@ impl MessageWords {
 }
 
 fn kind(word: &Word, is_part: bool) -> Option<WordKind> {
-    let is_pair = word.stem.chars().next().is_some_and(analysis::is_unspaced);
+    let is_pair = word.stem.chars().next().is_some_and(is_unspaced);
     match is_part {
         false if is_small_number(&word.stem) => Some(WordKind::Number),
         _ if !is_telling(word) => None,

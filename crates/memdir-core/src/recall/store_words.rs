@@ -10,7 +10,7 @@ use crate::search::analysis::rarity;
 use std::cell::Cell;
 
 /// How much an everyday word counts, relative to another one.
-const EVERYDAY: f32 = 0.7;
+const EVERYDAY_WEIGHT: f32 = 0.7;
 
 /// What the memories know of the words of a message.
 pub(super) struct StoreWords<'a> {
@@ -143,7 +143,7 @@ impl<'a> StoreWords<'a> {
         let Some(known) = self.weights.get(id as usize) else { return 0.0 };
         known.get().unwrap_or_else(|| {
             let info = self.view.info(id);
-            let everyday = if info.is_everyday { EVERYDAY } else { 1.0 };
+            let everyday = if info.is_everyday { EVERYDAY_WEIGHT } else { 1.0 };
             let weight = everyday * self.idf(self.frequency(id), info.share) / self.rarest;
             known.set(Some(weight));
             weight
@@ -152,7 +152,7 @@ impl<'a> StoreWords<'a> {
 
     /// What a message loses by a word that no memory has.
     pub(super) fn unknown_weight(&self, stem: &str) -> f32 {
-        let everyday = if is_everyday(stem) { EVERYDAY } else { 1.0 };
+        let everyday = if is_everyday(stem) { EVERYDAY_WEIGHT } else { 1.0 };
         0.5 * everyday * self.idf(0.0, rarity::share_of_texts(stem)) / self.rarest
     }
 

@@ -16,7 +16,7 @@ use crate::{
     memory::{
         Memory,
         succession::{SuccessionFields, Successions},
-        validity::{MemoryStatus, Outdated, Validity},
+        validity::{MemoryStatus, Outdated, Validity, outdated_by_status},
     },
     recall::when::{self, Action, Strength, Tripwire, When},
     search::{analysis::Analyser, indexing::is_racy},
@@ -226,10 +226,8 @@ impl RecallTable {
     /// Why a memory ranks behind others on a day, and the day after which it is stale. The day is asked for only if it matters.
     pub(crate) fn outdated(&self, path: &MemoryPath, today: impl FnOnce() -> Date) -> Option<(Outdated, Option<Date>)> {
         let validity = self.extra(path)?.validity.as_ref()?;
-        if validity.deprecated {
-            return Some((Outdated::Deprecated, None));
-        }
-        validity.stale_after.filter(|last| today() > *last).map(|last| (Outdated::Stale, Some(last)))
+        let why = outdated_by_status(validity.deprecated, validity.stale_after, today)?;
+        Some((why, validity.stale_after.filter(|_| why == Outdated::Stale)))
     }
 
     fn extra(&self, path: &MemoryPath) -> Option<&RowExtra> {

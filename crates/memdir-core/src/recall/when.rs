@@ -17,7 +17,6 @@ mod format;
 use crate::{
     base::{error::Problem, glob::Glob, limits, steps, text},
     memory::Memory,
-    search::analysis,
 };
 pub use command::commands;
 pub(crate) use format::to_yaml;
@@ -345,7 +344,7 @@ fn has_words(text: &str, wanted: &[String]) -> bool {
     steps::count(text.len() + words.len() * wanted.len().min(words.len()));
     let same = |word: &str, wanted: &String| match wanted.strip_suffix('*') {
         // In scripts without spaces between words, a run of letters may contain the word anywhere.
-        _ if wanted.contains(analysis::is_unspaced) => word.contains(wanted.trim_end_matches('*')),
+        _ if wanted.contains(text::is_unspaced) => word.contains(wanted.trim_end_matches('*')),
         Some(beginning) => word.starts_with(beginning),
         None => word == wanted,
     };

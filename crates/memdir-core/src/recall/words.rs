@@ -103,11 +103,11 @@ const PROGRAMMING: &str = "\
 
 /// The stems of all lists, one a line, each with the letters of its lists: they are not stemmed again by every process. Generated and checked by a test.
 const STEMS: &str = include_str!("word-stems.txt");
-const EVERYDAY: u8 = 1;
+const LIST_EVERYDAY: u8 = 1;
 const POLITENESS: u8 = 2;
 const FILLER: u8 = 4;
 /// The letter of each list in [`STEMS`].
-const LETTERS: [(char, u8); 3] = [('e', EVERYDAY), ('p', POLITENESS), ('f', FILLER)];
+const LETTERS: [(char, u8); 3] = [('e', LIST_EVERYDAY), ('p', POLITENESS), ('f', FILLER)];
 
 /// The lists that each stem is in.
 static LISTS: LazyLock<FxHashMap<&'static str, u8>> = LazyLock::new(|| {
@@ -145,7 +145,7 @@ pub(super) fn is_small_number(stem: &str) -> bool {
 
 /// Whether a stem belongs to an everyday word.
 pub(super) fn is_everyday(stem: &str) -> bool {
-    is_in(EVERYDAY, stem)
+    is_in(LIST_EVERYDAY, stem)
 }
 
 /// Whether a word can say what a message is about: not a stop word, function word, polite word, number of two digits or single letter.

@@ -12,7 +12,6 @@ mod stop;
 use crate::base::steps;
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxHashMap;
-pub(crate) use split::is_unspaced;
 pub use stop::{STOP_WORDS, is_stop};
 
 /// Longer words are cut: they are not searched for, and a line of base64 must not fill the index.

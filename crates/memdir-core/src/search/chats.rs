@@ -35,7 +35,7 @@ pub enum NoChats {
 
 impl NoChats {
     /// Returns the reason as a fact about the space.
-    pub fn why(self) -> Cow<'static, str> {
+    pub fn reason(self) -> Cow<'static, str> {
         match self {
             NoChats::NothingImported => "no conversations imported yet; import them with: memdir chats sync".into(),
             NoChats::ExcludedBy(origin) => format!("{origin} selects a memory without past conversations").into(),
@@ -46,7 +46,7 @@ impl NoChats {
     /// Returns the reason as a note about a search.
     pub fn why_not_searched(self) -> Cow<'static, str> {
         match self {
-            NoChats::NothingImported => self.why(),
+            NoChats::NothingImported => self.reason(),
             NoChats::ExcludedBy(origin) => {
                 format!("past conversations were not searched, because {origin} selects a memory without them").into()
             }

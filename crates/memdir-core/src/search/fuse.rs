@@ -1,7 +1,7 @@
 //! From signals to an ordered list. Pure, and independent of the requested number of hits.
 
 use crate::{
-    base::day::Day,
+    base::day::{Day, starts_with_date},
     memory::validity::Outdated,
     search::{
         index::UnitCandidate,
@@ -156,11 +156,7 @@ fn collapse(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
 /// The date of a log: `logs/2024/05/...`, `memory/2024-05-01.md`, `2024-05-01.md`. Other files are evergreen.
 pub(super) fn log_day(path: &str) -> Option<Day> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_day = |text: &str| {
-        text.len() >= 10
-            && text.as_bytes()[..10].iter().enumerate().all(|(at, b)| if at == 4 || at == 7 { *b == b'-' } else { b.is_ascii_digit() })
-    };
-    if is_day(name) {
+    if starts_with_date(name.as_bytes()) {
         return Day::find(&name[..10]);
     }
     let (_, rest) = path.split_once("logs/").filter(|(before, _)| before.is_empty() || before.ends_with('/'))?;

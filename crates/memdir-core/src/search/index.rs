@@ -10,7 +10,7 @@ use crate::{
     },
     memory::{
         Kind,
-        validity::{MemoryStatus, Outdated, Validity},
+        validity::{MemoryStatus, Outdated, Validity, outdated_by_status},
     },
     search::embed::{Key, Vector},
     store::mounts,
@@ -182,10 +182,7 @@ impl IndexedValidity {
 
     /// Whether the memory ranks behind others today.
     pub fn outdated(self, today: impl FnOnce() -> Date) -> Option<Outdated> {
-        if self.deprecated {
-            return Some(Outdated::Deprecated);
-        }
-        self.stale_after.filter(|last| today() > *last).map(|_| Outdated::Stale)
+        outdated_by_status(self.deprecated, self.stale_after, today)
     }
 
     /// Packs it into 24 bits. A day before 1970 becomes the first day of 1970.

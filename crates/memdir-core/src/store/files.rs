@@ -10,11 +10,9 @@ mod history;
 mod journal;
 mod leftovers;
 mod lock;
-mod mount;
 mod mounted;
 mod outside;
 mod recover;
-mod rules;
 mod temps;
 mod walk;
 
@@ -24,28 +22,24 @@ use crate::{
         error::{Error, Problem, Result},
         limits, observe,
         path::MemoryPath,
-        phrase::Phrase,
         time::Deadline,
         version::Version,
     },
+    memory::phrase::Phrase,
     store::{
         Access, Change, ChangeCursor, ChangeFilter, ChangePage, Entry, Intent, JournalSize, MountInfo, Plan, Stamp, Store, Stored, View,
-        Walk, mounts, stop::Stop,
+        Walk, mount::Mount, mounts, stop::Stop,
     },
 };
 use change::LockedMounts;
-pub use contain::Links;
 pub use forget::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal};
 pub use history::JournalDamage;
 use jiff::Timestamp;
 use journal::Journal;
 pub use leftovers::LeftoverFiles;
 use lock::Lock;
-pub use mount::{ClosedFolder, Mount, journal_name, real_path};
 use mounted::FileMount;
 use recover::Settler;
-pub(crate) use rules::may_match;
-pub use rules::{MountRules, check_pattern};
 use std::{
     collections::BTreeSet,
     fs::File,

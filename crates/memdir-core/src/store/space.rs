@@ -8,7 +8,7 @@ use crate::{
     },
     store::{
         EntrypointMode,
-        files::{ClosedFolder, Links, Mount, journal_name, real_path},
+        mount::{ClosedFolder, Links, Mount, journal_name, real_path},
         mounts,
     },
 };
@@ -23,7 +23,7 @@ pub struct Places {
 /// An agent whose memory is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// The agent's name; a `:` in it, as in the names of plugins, becomes `-` in its directory.
+    /// The agent's name.
     pub name: String,
     /// The scope of its memory.
     pub scope: AgentScope,
@@ -171,8 +171,13 @@ impl Places {
             AgentScope::Local => self.home.join("agents-local").join(part("project", project)?).join(&name),
         };
         let fixed = agent.scope == AgentScope::Project;
-        // Only that of the project scope is in a repository.
-        Ok(Mount { shared: fixed, links: Links { fixed, ..Links::default() }, ..self.mount(&format!("agent/{name}"), root) })
+        // Only that of the project scope is in a repository, where others write it too.
+        Ok(Mount {
+            shared: fixed,
+            is_foreign: fixed,
+            links: Links { fixed, ..Links::default() },
+            ..self.mount(&format!("agent/{name}"), root)
+        })
     }
 
     /// Returns the mounts of a caller: the caller's own, and those of the selected project (see [`Caller::project`]). Without a
@@ -186,7 +191,7 @@ impl Places {
         }
         if let Some(id) = caller.project(project)? {
             let id = part("project", id)?;
-            let mut own = self.mount("", self.project(&id));
+            let mut own = Mount { is_foreign: true, ..self.mount("", self.project(&id)) };
             own.closed.push(ClosedFolder::of_agents_with_token());
             mounts.push(own);
             mounts.push(self.team_mount(self.home.join("teams").join(&id)));
@@ -215,7 +220,7 @@ pub fn narrow(mounts: &[Mount], only: &[MemoryPath]) -> Result<Vec<Mount>> {
 }
 
 /// Returns the intersection of two lists of prefixes, for a space that is narrowed twice.
-pub fn both(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
+pub fn intersect_prefixes(first: &[MemoryPath], second: &[MemoryPath]) -> Vec<MemoryPath> {
     let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
     let inner = |(a, b): (&MemoryPath, &MemoryPath)| {
         if a.is_under(b.as_str()) {

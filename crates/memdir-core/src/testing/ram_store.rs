@@ -46,6 +46,7 @@ impl Default for RamStore {
             rules: String::new(),
             apart: false,
             part: Vec::new(),
+            is_foreign: false,
             file_bytes: limits::MEMORY_BYTES,
         };
         RamStore { mounts: vec![mount], state: Arc::default(), stop: Stop::default() }

@@ -216,7 +216,7 @@ fn overview(caller: &ToolContext) -> Result<ToolResult> {
         // The person's memory leaves room for the others.
         let mut room = if mount.prefix == "user" { left / 2 } else { left };
         let mut listed =
-            Listed { path, is_shared: mount.prefix == "team" || mount.source != Source::Memory, content: String::new(), next_line: None };
+            Listed { path, is_shared: mount.is_foreign || mount.source != Source::Memory, content: String::new(), next_line: None };
         for line in entrypoint::overview(&reading.content, &mount.prefix) {
             let chars = line.text.chars().count() + 1;
             if chars > room {

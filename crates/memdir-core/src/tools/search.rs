@@ -9,7 +9,7 @@ use crate::{
         time::parse_since,
     },
     memdir::Memdir,
-    memory::chunk,
+    memory::{Kind, chunk},
     search::{Answer, Hit, Search, ranking::MIN_SCORE},
     store::Source,
 };
@@ -28,8 +28,7 @@ pub(crate) const SOURCES: &[&str] = &["all", "memory", "chat", "custom"];
 const ALL_PROJECTS: &str = "all-projects";
 const SOURCE: Param =
     Param::choice("source", &["all", "memory", "chat", "custom", "inbox", ALL_PROJECTS]).aliases(&["sources"]).default_text("all");
-pub(crate) const TYPES: &[&str] = &["user", "feedback", "project", "reference"];
-pub(crate) const TYPE: Param = Param::choice("type", TYPES).aliases(&["kind"]);
+pub(crate) const TYPE: Param = Param::choice("type", &Kind::NAMES).aliases(&["kind"]);
 pub(crate) const SINCE: Param = Param::text("since").aliases(&["after"]).describe("not older than this date, e.g. 2026-01-31");
 /// Results if the caller gives no maximum.
 pub(crate) const DEFAULT_RESULTS: i64 = 6;
@@ -223,15 +222,4 @@ fn render(answer: &Answer, hits: &[Fitted<'_>]) -> String {
         let _ = write!(out, "\n({note})");
     }
     out.trim_end().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TYPES;
-    use crate::memory::Kind;
-
-    #[test]
-    fn every_type_of_memory_can_be_searched_for() {
-        assert_eq!(TYPES, Kind::ALL.map(Kind::as_str));
-    }
 }

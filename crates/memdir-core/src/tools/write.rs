@@ -10,6 +10,7 @@ use crate::{
         error::{Error, Result},
         version::Version,
     },
+    memory::Kind,
     operations::write::{Write, WriteMode},
     store::ChangeId,
 };
@@ -22,7 +23,7 @@ const CONTENT: Param = Param::text("content")
     .empty_is_value()
     .describe("Markdown, with absolute dates; omit it to set only the other fields of an existing memory");
 const MODE: Param = Param::choice("mode", &["create", "replace", "append"]).default_text("create");
-const TYPE: Param = Param::choice("type", super::search::TYPES)
+const TYPE: Param = Param::choice("type", &Kind::NAMES)
     .aliases(&["kind"])
     .describe("user: the person; feedback: how to work; project: ongoing work; reference: outside systems");
 const TITLE: Param = Param::text("title").unserved();

@@ -281,7 +281,7 @@ fn why_is_one_sentence() {
     let shop = repository(top.join("shop"));
     let tree = top.join("tree");
     git(&shop, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-    let reason = |project: Project| project.why().replace(top.to_str().unwrap(), "TOP");
+    let reason = |project: Project| project.reason().replace(top.to_str().unwrap(), "TOP");
     assert_eq!(reason(shared(&shop)), "TOP/shop is a git repository");
     assert_eq!(reason(shared(&tree)), "TOP/tree is a worktree of TOP/shop, and worktrees share one memory");
     assert_eq!(reason(separate(&tree)), "TOP/tree is a worktree, and worktrees are kept separate");

@@ -60,14 +60,15 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
         }
     }
     let agents = SpacePart::new("agent/reviewer", "/home/ada/.memdir/agents/reviewer", None);
-    let project = SpacePart::new("", TEAM_DIR, Some("- [Plan](plan.md) — what comes next"));
+    let own = SpacePart::new("", TEAM_DIR, Some("- [Plan](plan.md) — what comes next"));
+    let project = SpacePart { is_foreign: true, ..own };
     let plan: &[OpenPath] = Box::leak(Box::new([OpenPath { name: "plan/".into(), path: format!("{DIR}/plan") }]));
     let part = SpacePart { kept: false, open: plan, ..project };
     let spaces: [(&str, bool, Vec<SpacePart<'_>>); 6] = [
         ("caller", true, vec![USER, agents, project, TEAM]),
         ("caller-alone", true, vec![USER]),
         ("caller-narrow", true, vec![part]),
-        ("narrow", false, vec![part]),
+        ("narrow", false, vec![SpacePart { is_foreign: false, ..part }]),
         ("user-alone", false, vec![USER]),
         ("team-alone", false, vec![TEAM]),
     ];
@@ -78,7 +79,7 @@ fn prompts() -> Vec<(String, PromptInput<'static>)> {
     }
     let remote_log = |prefix, parts| PromptInput { remote: true, log: Some(prefix), tools: Some(TOOLS), ..PromptInput::new(parts) };
     all.push(("caller-log".into(), remote_log("user", leak(&[USER, project, TEAM]))));
-    all.push(("caller-log-team".into(), remote_log("team", leak(&[SpacePart { prefix: "team", ..PROJECT }]))));
+    all.push(("caller-log-team".into(), remote_log("team", leak(&[SpacePart::new("team", DIR, Some(PRIVATE))]))));
     all.push(("log-write".into(), PromptInput { tools: Some(ToolNames { log: None, ..TOOLS }), ..log() }));
     let transcripts = Some("/home/ada/.claude/projects/-home-ada-shop");
     all.push(("individual-shell".into(), PromptInput { search: PromptSearch::Shell, transcripts, ..individual() }));

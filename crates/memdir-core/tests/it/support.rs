@@ -85,7 +85,7 @@ pub(crate) fn dialect_with(name: &str, vars: &[(&str, &str)], files: &[(&str, &s
         project: &project,
         path_var: &|key| Ok(vars.get(key).cloned()),
         read: &|path| fs::read_to_string(path).ok(),
-        mount: &|root| settings(Mount::new("", root, journal.join(memdir_core::internal::store::files::journal_name(root)))),
+        mount: &|root| settings(Mount::new("", root, journal.join(memdir_core::internal::store::mount::journal_name(root)))),
         extra: Vec::new(),
     };
     let dialect = dialects::find(name).unwrap();

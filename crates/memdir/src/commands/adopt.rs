@@ -21,7 +21,7 @@ use crate::{
 };
 use memdir_core::{
     Access, List, MemoryPath, Mount,
-    internal::store::{files::real_path, mounts::mount_of},
+    internal::store::{mount::real_path, mounts::mount_of},
 };
 use serde::Serialize;
 use std::{

@@ -23,7 +23,7 @@ use memdir_core::{
     Clock as _, Error, SystemClock,
     internal::{
         base::{text::ellipsis, time::parse_since},
-        store::files::real_path,
+        store::mount::real_path,
     },
 };
 use serde::Serialize;

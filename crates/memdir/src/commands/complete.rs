@@ -11,7 +11,10 @@ use crate::{
 };
 use clap::{Arg, Command, CommandFactory as _};
 use memdir_chats::READERS;
-use memdir_core::internal::{base::sort::SharedSort as _, operations::inbox::REJECTED};
+use memdir_core::internal::{
+    base::{sort::SharedSort as _, text::one_line},
+    operations::inbox::REJECTED,
+};
 use memdir_core::{Actor, FileStore, Kind, List, Memdir, Mount, Source};
 use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -267,8 +270,4 @@ fn paths() -> Vec<Completion> {
 
 fn without_help(values: Vec<String>) -> Vec<Completion> {
     values.into_iter().map(|value| Completion { value, help: None }).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

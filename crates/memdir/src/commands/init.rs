@@ -13,7 +13,7 @@ use memdir_core::{
     internal::{
         base::shell,
         store::{
-            files::real_path,
+            mount::real_path,
             mounts::{ENTRYPOINT_FILE as MAIN, FALLBACK_ENTRYPOINT_FILE as FALLBACK, PAGE_GLOB},
             space::Places,
         },

@@ -64,13 +64,7 @@ fn row(memory: &ListedMemory) -> Vec<String> {
         (None, None) => String::new(),
     };
     let description = mark + memory.description.as_deref().unwrap_or_default();
-    vec![
-        memory.name.clone(),
-        kind.into(),
-        text::human_bytes(memory.bytes),
-        memory.age.clone(),
-        description.split_whitespace().collect::<Vec<_>>().join(" "),
-    ]
+    vec![memory.name.clone(), kind.into(), text::human_bytes(memory.bytes), memory.age.clone(), text::one_line(&description)]
 }
 
 fn show_tree(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {

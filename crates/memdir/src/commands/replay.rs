@@ -19,7 +19,10 @@ use memdir_chats::{
 };
 use memdir_core::{
     List, SystemClock,
-    internal::base::{text::ellipsis, time::parse_since},
+    internal::base::{
+        text::{ellipsis, one_line},
+        time::parse_since,
+    },
 };
 use memdir_embed::StaticModel;
 use serde::Serialize;
@@ -133,14 +136,14 @@ fn explain(event: &ReplayEvent<'_>) -> Option<Explained> {
         ReplayEvent::Message { recalled, .. } if recalled.shown.is_empty() => None,
         ReplayEvent::Message { message, recalled } => Some(Explained {
             place: message.place.clone(),
-            what: one_line(&message.text),
+            what: short_line(&message.text),
             recalled: recalled.shown.iter().map(|shown| shown.name.clone()).collect(),
             fired: Vec::new(),
             tokens: recalled.tokens,
         }),
         ReplayEvent::Call { conversation, call, fired } => Some(Explained {
             place: conversation.name.clone(),
-            what: one_line(&format!("{}: {}", call.tool, call.command.clone().unwrap_or_else(|| call.paths.join(" ")))),
+            what: short_line(&format!("{}: {}", call.tool, call.command.clone().unwrap_or_else(|| call.paths.join(" ")))),
             recalled: Vec::new(),
             fired: fired.to_vec(),
             tokens: 0,
@@ -148,8 +151,8 @@ fn explain(event: &ReplayEvent<'_>) -> Option<Explained> {
     }
 }
 
-fn one_line(text: &str) -> String {
-    ellipsis(&text.split_whitespace().collect::<Vec<_>>().join(" "), 80).into_owned()
+fn short_line(text: &str) -> String {
+    ellipsis(&one_line(text), 80).into_owned()
 }
 
 fn show(output: &ReplayOutput, printer: &mut Printer<'_>) -> io::Result<()> {

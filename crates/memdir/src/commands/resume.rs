@@ -102,7 +102,7 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
     } else if !matches.on {
         printer.note(CHATS_ARE_OFF);
     } else if !matches.imported {
-        printer.note(NoChats::NothingImported.why());
+        printer.note(NoChats::NothingImported.reason());
     } else if matches.without_command.is_empty() {
         let wider = if matches.of_host { ", or omit --host" } else { "" };
         printer.note(format!("no matching conversations; try other words{wider}"));

@@ -15,7 +15,7 @@ use memdir_core::{
             history,
             undo::{changes_in_effect, describe_infinitive, newest},
         },
-        store::{files::real_path, space::Places},
+        store::{mount::real_path, space::Places},
     },
 };
 use serde::Serialize;

@@ -67,7 +67,7 @@ pub(crate) fn run(settings: &Settings, scope: &Scope) -> CommandOutput {
 /// Why this is the project: the directory, unless another project's memory is selected.
 fn project_reason(scope: &Scope) -> String {
     let own = scope.mounts.iter().find(|scoped| scoped.mount.prefix.is_empty() && scope.id != scope.project.id);
-    own.map_or_else(|| scope.project.why(), |scoped| scoped.why.clone())
+    own.map_or_else(|| scope.project.reason(), |scoped| scoped.why.clone())
 }
 
 /// Settings and commands that select another memory.

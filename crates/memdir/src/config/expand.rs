@@ -1,6 +1,6 @@
 //! Expands `~` and `${VAR}` in paths of the user. Never applied to input from a model.
 
-use memdir_core::internal::store::files::real_path;
+use memdir_core::internal::store::mount::real_path;
 use std::path::{Path, PathBuf};
 
 /// Expands `~` to the home directory and `${VAR}` to a variable; a relative path is relative to `base`.

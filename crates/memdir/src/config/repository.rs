@@ -1,7 +1,7 @@
 //! `.memdir/config.toml`: the settings of a repository. They are untrusted input: they may name and restrict, but never fail, run or
 //! expand anything. Invalid keys are ignored one by one, so that the valid restrictions still apply.
 
-use memdir_core::{MemoryPath, internal::store::files::check_pattern};
+use memdir_core::{MemoryPath, internal::store::rules::check_pattern};
 use std::{
     fs, io,
     path::{Path, PathBuf},

@@ -1,5 +1,6 @@
 //! Generates the pages on the REST API from its description.
 
+use memdir_core::internal::base::text::one_line;
 use memdir_server::problem_kinds;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Write as _};
@@ -24,7 +25,7 @@ fn the_statuses_in_the_guides_are_those_of_the_server() {
         ("use-over-rest.md", format!("A cursor that is too old gets {}:", status("a value is not allowed"))),
     ] {
         let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/").to_owned() + guide).unwrap();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = one_line(&text);
         assert!(text.contains(&sentence), "{guide} does not say: {sentence}");
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     hosts::{HookEvent, ToolDecision},
     rules::{self, RuleDecisions},
 };
-use memdir_core::internal::base::sort::SharedSort as _;
+use memdir_core::internal::{base::sort::SharedSort as _, store::mounts};
 use memdir_core::{Action, MatchedRule, Recall, RuleOrigin, ShownRule, Strength};
 use std::path::Path;
 
@@ -118,7 +118,8 @@ impl HookCall<'_> {
         let active = |matched: MatchedRule| {
             let decision = decisions.get(&self.memdir, &matched.path, matched.text);
             let effect = rules::effect(matched.strength, decision)?;
-            let is_foreign = decision.is_none() && matched.path.as_str().starts_with("team/");
+            let is_foreign =
+                decision.is_none() && mounts::mount_of(self.memdir.store(), &matched.path).is_some_and(|mount| mount.is_foreign);
             Some(ActiveRule { is_accepted: decision.is_some(), is_foreign, matched, effect, holds: false, is_repeated: false })
         };
         Some(matched.into_iter().filter_map(active).collect::<Vec<_>>()).filter(|rules| !rules.is_empty())

@@ -104,7 +104,7 @@ fn question(prefix: &str, asked: &[&InboxEntry], exists: &dyn Fn(&str) -> bool) 
         let relative = entry.name.strip_prefix(prefix).unwrap_or(&entry.name).trim_start_matches('/');
         let call = |to: &str| format!("memory_move {}", json!({ "from": entry.name, "to": to }));
         let words = if entry.words.is_empty() { &entry.description } else { &entry.words };
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = text::one_line(words);
         out += &format!(
             "\n\n{}. {} ({}): \"{}\"",
             number + 1,

@@ -63,7 +63,10 @@ fn memory_text(host: &Host, settings: &Settings, scope: &Scope, memdir: &Memdir,
     let loads = host_loads(host, scope);
     if let HostLoads::Mount { prefix, .. } = &loads {
         let tools = prompt_section::tool_names(settings.config.log);
-        return Ok(SessionText { text: prompt::beside(memdir.store(), memdir.context(), prefix, tools, max_units), load: None });
+        return Ok(SessionText {
+            text: prompt::section_without_mount(memdir.store(), memdir.context(), prefix, tools, max_units),
+            load: None,
+        });
     }
     let also = if let HostLoads::Another { name } = loads { Some(beside_own_memory(host, name)) } else { None };
     let more: Vec<String> = also.into_iter().chain(moved_sentence(settings, scope)).collect();

@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan as _};
 use memdir_chats::{ChatSource, EventSink, ReadOutcome, Reader, SessionFile, SessionList, SyncLimits, Syncer, TranscriptCursor};
 use memdir_core::{
     Clock as _, SystemClock,
-    internal::{base::time::Deadline, store::files::real_path},
+    internal::{base::time::Deadline, store::mount::real_path},
 };
 use std::{
     path::{Path, PathBuf},

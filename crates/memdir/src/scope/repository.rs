@@ -8,7 +8,7 @@ use crate::{
 };
 use memdir_core::{
     Access, EntrypointMode, Links, Mount, Project, Source,
-    internal::store::{files::real_path, space::Places},
+    internal::store::{mount::real_path, space::Places},
 };
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use super::DialectPlaces;
 use crate::{
     base::error::{Error, Result},
-    store::files::real_path,
+    store::mount::real_path,
 };
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

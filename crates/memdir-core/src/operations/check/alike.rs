@@ -1,5 +1,6 @@
 //! Finds texts with the same content: nearly identical memories, and memories that repeat the project's instruction files.
 
+use crate::base::text::lower_case_words;
 use std::collections::{HashMap, HashSet};
 
 /// Words per shingle. Shorter shingles are idioms, longer ones miss small changes.
@@ -61,10 +62,6 @@ fn normalised(line: &str) -> Option<String> {
 fn shingles(text: &str) -> HashSet<u64> {
     let words: Vec<String> = lower_case_words(text).collect();
     words.windows(SHINGLE_WORDS).map(|shingle| hash(&shingle.join(" "))).collect()
-}
-
-fn lower_case_words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 fn hash(text: &str) -> u64 {

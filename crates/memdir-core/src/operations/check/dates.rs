@@ -1,6 +1,12 @@
 //! Finds relative dates: "yesterday", "next week", "by Friday".
 
-use crate::{base::steps, memory::lines::FenceScanner};
+use crate::{
+    base::{
+        day::{MONTHS, WEEKDAYS, starts_with_date},
+        steps,
+    },
+    memory::lines::FenceScanner,
+};
 use std::borrow::Cow;
 
 /// A relative date in a text.
@@ -104,11 +110,9 @@ const UNITS: &[&str] = &[
 ];
 const SPANS: &[&str] = &["day", "days", "week", "weeks", "month", "months", "quarter", "quarters", "year", "years"];
 const AMOUNTS: &[&str] = &["a", "an", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several"];
-const MONTHS: &[&str] =
-    &["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
 
 fn is_day(word: &str) -> bool {
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].contains(&word)
+    WEEKDAYS.contains(&word)
 }
 
 /// Whether a word is a month. "This may" and "the next march" are about something else.
@@ -119,9 +123,7 @@ fn is_month(word: &DateWord<'_>) -> bool {
 
 /// Whether a line contains a date such as 2026-03-05, which makes a relative one clear.
 fn has_date(line: &str) -> bool {
-    let form =
-        |part: &[u8]| part.iter().enumerate().all(|(at, byte)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
-    line.as_bytes().windows(10).any(form)
+    line.as_bytes().windows(10).any(starts_with_date)
 }
 
 #[cfg(test)]

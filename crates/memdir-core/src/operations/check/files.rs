@@ -9,7 +9,7 @@ use crate::{
         text,
     },
     memory::{
-        Memory,
+        Kind, Memory,
         lines::FenceScanner,
         links::{self, ReferenceKind},
     },
@@ -91,7 +91,8 @@ pub(super) fn file_findings(space: &CheckedSpace<'_>, stored: &Stored, text: &st
     let problems = problems.into_iter().chain(memory.validity_problems()).collect::<Vec<_>>();
     problems.iter().map(line_and_text).for_each(|(line, what)| add(line, CheckRule::Frontmatter, what));
     if memory.field("type").is_none() {
-        add(None, CheckRule::Type, "no type; set it to user, feedback, project or reference".into());
+        let [first @ .., last] = Kind::NAMES;
+        add(None, CheckRule::Type, format!("no type; set it to {} or {last}", first.join(", ")));
     }
     for date in dates::relative_dates(text) {
         add(Some(date.line), CheckRule::RelativeDate, format!("{:?} is a relative date; write an absolute date", date.words));

@@ -116,7 +116,7 @@ fn cue_from(query: &str) -> Option<String> {
         return None;
     }
     let mut analyser = Analyser::default();
-    let line = query.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "");
+    let line = text::one_line(query).replace(char::is_control, "");
     let line = Query::parse(&line, &mut analyser).text;
     let cut = text::truncate_bytes(&line, MAX_BYTES);
     let cut = if cut.len() < line.len() { cut.rsplit_once(' ').map_or(cut, |(whole, _)| whole) } else { cut };

@@ -6,7 +6,11 @@ use super::{
     material::{Material, MaterialFile},
 };
 use crate::{
-    base::{day::Day, path::MemoryPath, version::Version},
+    base::{
+        day::{Day, MONTHS, WEEKDAYS},
+        path::MemoryPath,
+        version::Version,
+    },
     memory::lines,
     operations::check::{RelativeDate, relative_dates},
     store::{ChangeFilter, Store, Verb},
@@ -293,15 +297,11 @@ fn number(text: &str) -> Option<i64> {
 }
 
 fn weekday(name: &str) -> Option<Weekday> {
-    let days =
-        [Weekday::Monday, Weekday::Tuesday, Weekday::Wednesday, Weekday::Thursday, Weekday::Friday, Weekday::Saturday, Weekday::Sunday];
-    let names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    names.iter().position(|day| *day == name).map(|at| days[at])
+    let at = WEEKDAYS.iter().position(|day| *day == name)?;
+    Weekday::from_monday_zero_offset(at as i8).ok()
 }
 
 fn month(name: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] =
-        ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
     MONTHS.iter().position(|month| *month == name).map(|at| at as i8 + 1)
 }
 

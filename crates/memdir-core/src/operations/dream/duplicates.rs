@@ -9,7 +9,7 @@ use super::{
 };
 use crate::base::sort::SharedSort as _;
 use crate::{
-    base::{error::Result, version::Version},
+    base::{error::Result, text::lower_case_words, version::Version},
     search::embed::{EmbedRole, Embedder},
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -277,6 +277,6 @@ fn normalised_lines(body: &str) -> HashSet<String> {
 
 /// The words of a line, to compare it; `None` if it has none.
 fn normalised(line: &str) -> Option<String> {
-    let words: Vec<String> = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let words: Vec<String> = lower_case_words(line).collect();
     (!words.is_empty()).then(|| words.join(" "))
 }

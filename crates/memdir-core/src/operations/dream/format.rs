@@ -1,7 +1,7 @@
 //! Writes a plan as one Markdown file that a person can read and edit.
 
 use super::{DreamChange, DreamOperation, DreamPlan};
-use crate::secrets;
+use crate::{base::text::one_line, secrets};
 use std::fmt::Write as _;
 
 /// The first line of every plan.
@@ -30,7 +30,7 @@ pub fn render(plan: &DreamPlan) -> String {
 }
 
 fn render_operation(out: &mut String, number: usize, operation: &DreamOperation) {
-    let why = operation.why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = one_line(&operation.why);
     let _ = write!(out, "\n## {number}. {}\n\nWhy: {}\n\n", operation.title(), secrets::redact(&why));
     let _ = writeln!(out, "- reason: {}\n- confidence: {} %", operation.reason.as_str(), operation.confidence);
     for (path, version) in &operation.sources {

@@ -5,7 +5,7 @@ use super::{
     material::{Material, MaterialFile},
 };
 use crate::{
-    base::{limits, path::MemoryPath},
+    base::{limits, path::MemoryPath, text::lower_case_words},
     memory::{
         compose,
         lines::{FenceScanner, LineKind, heading},
@@ -110,7 +110,5 @@ fn sections(body: &str) -> Option<(&str, Vec<Section<'_>>)> {
 
 /// A file name from a heading: its words in lower case.
 fn slug(title: &str) -> String {
-    let words: Vec<String> =
-        title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).take(6).collect();
-    words.join("-")
+    lower_case_words(title).take(6).collect::<Vec<_>>().join("-")
 }

@@ -12,7 +12,7 @@ use crate::{
         error::{Error, Result},
         limits,
         path::MemoryPath,
-        text::{decode, ellipsis},
+        text::{decode, ellipsis, lower_case_words},
         version::Version,
     },
     memory::Memory,
@@ -304,9 +304,7 @@ fn check_kept(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {
 
 /// Refuses a merge whose text has less than half of the different words of all its memories: it would lose what they say.
 fn check_words(old: &[(Stored, Option<String>)], new: &str) -> Result<()> {
-    let words = |text: &str| -> HashSet<String> {
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-    };
+    let words = |text: &str| lower_case_words(text).collect::<HashSet<String>>();
     let before: HashSet<String> = old.iter().flat_map(|(stored, _)| words(&String::from_utf8_lossy(&stored.bytes))).collect();
     let kept = words(new).intersection(&before).count();
     if kept * 100 >= before.len() * MIN_KEPT {

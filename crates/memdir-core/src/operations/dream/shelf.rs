@@ -174,13 +174,13 @@ impl DreamShelf {
         let state = self.state().without_undone(store)?;
         let mut files = self.files();
         files.reverse();
-        Ok(files.into_iter().map(|file| kept(&state, file)).collect())
+        Ok(files.into_iter().map(|file| to_kept_plan(&state, file)).collect())
     }
 
     /// The newest kept plan that was not applied. Older plans are not read.
     pub fn newest_open(&self, store: &dyn Store) -> Result<Option<KeptPlan>> {
         let state = self.state().without_undone(store)?;
-        Ok(self.files().into_iter().rev().map(|file| kept(&state, file)).find(|plan| plan.state == PlanState::Open))
+        Ok(self.files().into_iter().rev().map(|file| to_kept_plan(&state, file)).find(|plan| plan.state == PlanState::Open))
     }
 
     /// The kept plan with this file name and the text of its file; `None` if there is none. Never opens anything but a kept plan.
@@ -189,7 +189,7 @@ impl DreamShelf {
             return Ok(None);
         };
         let text = fs::read_to_string(&file).map_err(|error| Error::io("read", &file, error))?;
-        Ok(Some((kept(&self.state().without_undone(store)?, file), text)))
+        Ok(Some((to_kept_plan(&self.state().without_undone(store)?, file), text)))
     }
 
     /// Records that a plan was made. Logs without content for a plan are not read again.
@@ -299,7 +299,7 @@ fn plan_order(file: &Path) -> (String, u32) {
     }
 }
 
-fn kept(state: &DreamState, file: PathBuf) -> KeptPlan {
+fn to_kept_plan(state: &DreamState, file: PathBuf) -> KeptPlan {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let parsed =
         fs::read_to_string(&file).map_err(|error| error.to_string()).and_then(|text| parse(&text).map_err(|error| error.to_string()));

@@ -80,7 +80,8 @@ pub(super) fn code_words(body: &str) -> impl Iterator<Item = &str> {
     body.lines().filter(move |line| fences.classify(line) == LineKind::Code).flat_map(str::split_whitespace)
 }
 
-/// Splits a line at full stops that are followed by a blank.
+/// Splits a line at full stops that are followed by a blank. Not `text::sentences`: a plan rewrites whole sentences, so those without words
+/// stay, and full-width marks end none.
 fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {

@@ -90,7 +90,7 @@ fn parts(conversation: Conversation<'_>) -> Vec<Conversation<'_>> {
 
 /// Converts one part of a conversation into a memory.
 fn log(conversation: &Conversation<'_>, part: usize, of: usize) -> Incoming {
-    let title = conversation.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = text::one_line(conversation.title);
     let title = secrets::redact(&title).into_owned();
     let title = if title.is_empty() { "Untitled" } else { &title };
     let (slug, number) = (slug(title), if part > 1 { format!("-part-{part}") } else { String::new() });

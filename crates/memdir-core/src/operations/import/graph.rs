@@ -1,7 +1,10 @@
 //! Imports the knowledge graph of server-memory: JSONL of entities and relations. Each entity becomes a memory. Pure.
 
 use super::{ImportFile, Incoming, names::slug};
-use crate::{base::error::Problem, memory};
+use crate::{
+    base::{error::Problem, text::one_line},
+    memory,
+};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -54,7 +57,6 @@ fn memory(
     relations: &[(String, String, String)],
     known: &dyn Fn(&str) -> bool,
 ) -> Incoming {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut body: String = observations.iter().map(|observation| format!("- {}\n", observation.trim().replace('\n', "\n  "))).collect();
     let own: Vec<_> = relations.iter().filter(|(from, _, _)| from == name).collect();
     if !own.is_empty() {

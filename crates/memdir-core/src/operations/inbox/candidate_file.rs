@@ -9,7 +9,7 @@ use crate::{
         path::{MemoryPath, strip_md},
         text,
     },
-    memory::{self, Memory, compose_yaml, yaml_text},
+    memory::{self, CANDIDATE_FIELDS, Memory, compose_yaml, yaml_text},
     recall::when,
     secrets,
     store::{
@@ -33,26 +33,22 @@ const CITATIONS: usize = 8;
 /// Bytes of one of them, and of a key.
 const CITATION_BYTES: usize = 200;
 
-/// The fields that only a candidate has.
-const FIELDS: [&str; 10] =
-    ["candidate", "changes", "words", "turns", "conversations", "happened", "proposed", "weight", "key", "other_keys"];
-
 /// The file of a candidate, with every secret redacted and every part bounded.
 pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
     let list = |items: &[String]| {
-        let items: Vec<String> = items.iter().take(CITATIONS).map(|item| one_line(item, CITATION_BYTES)).collect();
+        let items: Vec<String> = items.iter().take(CITATIONS).map(|item| bounded_line(item, CITATION_BYTES)).collect();
         json!(items).to_string()
     };
     // A rule that cannot be written is omitted: the text is worth more than its condition.
     let when = candidate.when.as_ref().and_then(|map| when::to_yaml(map).ok().flatten());
     let mut fields = vec![
-        ("description", yaml_text(&one_line(&candidate.description, DESCRIPTION_BYTES))),
+        ("description", yaml_text(&bounded_line(&candidate.description, DESCRIPTION_BYTES))),
         ("type", candidate.memory_type.as_str().to_owned()),
     ];
     fields.extend(when.map(|when| ("when", when)));
     fields.push(("candidate", candidate.kind.as_str().to_owned()));
     if candidate.kind.changes_memory() {
-        fields.push(("changes", yaml_text(&one_line(&candidate.name, CITATION_BYTES))));
+        fields.push(("changes", yaml_text(&bounded_line(&candidate.name, CITATION_BYTES))));
     }
     fields.push(("words", yaml_text(&bounded(candidate.words.trim(), WORDS_BYTES))));
     fields.push(("turns", list(&candidate.turns)));
@@ -60,7 +56,7 @@ pub(super) fn to_bytes(candidate: &Candidate, now: Timestamp) -> Vec<u8> {
     fields.extend(candidate.at.map(|at| ("happened", at.to_string())));
     fields.push(("proposed", now.to_string()));
     fields.push(("weight", format!("{:.3}", clamped(candidate.weight))));
-    fields.push(("key", yaml_text(&one_line(&candidate.key, CITATION_BYTES))));
+    fields.push(("key", yaml_text(&bounded_line(&candidate.key, CITATION_BYTES))));
     if !candidate.other_keys.is_empty() {
         fields.push(("other_keys", list(&candidate.other_keys)));
     }
@@ -90,7 +86,7 @@ pub(super) fn with_evidence(decoded: &str, entry: &InboxEntry, candidate: &Candi
 /// The first citation and the newest others, as many as a file keeps.
 fn joined(old: &[String], new: &[String]) -> Vec<String> {
     let mut all = old.to_vec();
-    for item in new.iter().map(|item| one_line(item, CITATION_BYTES)) {
+    for item in new.iter().map(|item| bounded_line(item, CITATION_BYTES)) {
         if !all.contains(&item) {
             all.push(item);
         }
@@ -105,7 +101,7 @@ fn joined(old: &[String], new: &[String]) -> Vec<String> {
 pub(super) fn changed_evidence(old: &[u8], new: &[u8]) -> Option<&'static str> {
     let (old, new) = (text::decode(old).0, text::decode(new).0);
     let (old, new) = (Memory::parse(&old).0, Memory::parse(&new).0);
-    FIELDS.into_iter().find(|key| old.raw(key) != new.raw(key))
+    CANDIDATE_FIELDS.into_iter().find(|key| old.raw(key) != new.raw(key))
 }
 
 /// The text of a candidate as a memory: its evidence is in `source`, and the fields of the inbox are gone.
@@ -116,7 +112,7 @@ pub(super) fn to_memory(decoded: &str, entry: &InboxEntry) -> String {
     }
     let set = |memory: Memory, key: &str, value: Option<&str>| Memory::parse(&memory.with_field(key, value)).0;
     let memory = set(memory, "source", Some(&source(entry)));
-    FIELDS.into_iter().fold(memory, |memory, key| set(memory, key, None)).text().to_owned()
+    CANDIDATE_FIELDS.into_iter().fold(memory, |memory, key| set(memory, key, None)).text().to_owned()
 }
 
 /// The evidence on one line: why it was proposed, where, when, and the words of the person.
@@ -133,7 +129,7 @@ pub(super) fn source(entry: &InboxEntry) -> String {
         source.push_str(&format!(", {}", at.strftime("%Y-%m-%d")));
     }
     if !entry.words.is_empty() {
-        source.push_str(&format!(": \"{}\"", one_line(&entry.words, SOURCE_WORDS_BYTES)));
+        source.push_str(&format!(": \"{}\"", bounded_line(&entry.words, SOURCE_WORDS_BYTES)));
     }
     if !entry.turns.is_empty() {
         source.push_str(&format!(" ({})", entry.turns.join(", ")));
@@ -199,6 +195,6 @@ fn bounded(text: &str, bytes: usize) -> String {
     if cut.len() < redacted.len() { format!("{} …", cut.trim_end()) } else { cut.to_owned() }
 }
 
-fn one_line(text: &str, bytes: usize) -> String {
-    bounded(&text.split_whitespace().collect::<Vec<_>>().join(" "), bytes)
+fn bounded_line(text: &str, bytes: usize) -> String {
+    bounded(&text::one_line(text), bytes)
 }

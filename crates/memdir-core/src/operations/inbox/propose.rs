@@ -20,7 +20,7 @@ use crate::{
         text,
     },
     operations::context::Context,
-    store::{FileEdit, MountInfo, Role, Store, Verb, View, change_with, mounts},
+    store::{FileEdit, MountInfo, Store, Verb, View, change_with, mounts},
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -136,7 +136,7 @@ fn plan(view: &dyn View, context: &Context, candidates: &[&Candidate], prefix: &
         match one.new {
             Some((candidate, path)) if stays => {
                 proposed.added.push(one.name);
-                edits.push(FileEdit { path, bytes: Some(candidate_file::to_bytes(candidate, now)), role: Role::Memory });
+                edits.push(FileEdit::save(path, candidate_file::to_bytes(candidate, now)));
             }
             None if !stays => {
                 proposed.updated.retain(|name| *name != one.name);
@@ -158,12 +158,12 @@ fn added_evidence(view: &dyn View, entry: &InboxEntry, candidate: &Candidate) ->
     let path = MemoryPath::parse(&entry.name)?.with_md();
     let Some(stored) = view.get(&path)? else { return Ok(None) };
     let text = candidate_file::with_evidence(&text::decode(&stored.bytes).0, entry, candidate);
-    Ok(text.map(|text| FileEdit { path: stored.path, bytes: Some(text.into_bytes()), role: Role::Memory }))
+    Ok(text.map(|text| FileEdit::save(stored.path, text.into_bytes())))
 }
 
 /// What a person typed, whatever its case and punctuation; `None` for a candidate without words.
 fn normal_words(words: &str) -> Option<String> {
-    let letters: Vec<String> = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let letters: Vec<String> = text::lower_case_words(words).collect();
     (!letters.is_empty()).then(|| letters.join(" "))
 }
 
@@ -174,7 +174,7 @@ fn excess_rejected(mut rejected: Vec<InboxEntry>) -> Result<Vec<FileEdit>> {
 }
 
 fn removal(name: &str) -> Result<FileEdit> {
-    Ok(FileEdit { path: MemoryPath::parse(name)?.with_md(), bytes: None, role: Role::Memory })
+    Ok(FileEdit::remove(MemoryPath::parse(name)?.with_md()))
 }
 
 /// A path whose name is free, among the open candidates and the rejected ones: a candidate is rejected by a move to the same name

@@ -15,7 +15,7 @@ use crate::{
         path::MemoryPath,
     },
     operations::context::Context,
-    store::{FileEdit, MountInfo, Role, Source, Store, Verb, View, change_with, mounts},
+    store::{FileEdit, MountInfo, Source, Store, Verb, View, change_with, mounts},
 };
 use std::{cmp::Reverse, collections::HashSet};
 
@@ -52,13 +52,13 @@ fn plan(view: &dyn View, from: &str, into: &str, decided: &HashSet<String>) -> R
         let Some(stored) = view.get(&MemoryPath::parse(&entry.name)?.with_md())? else { continue };
         let is_wanted = entry.rejected || (!keys.contains(entry.key.as_str()) && !decided.contains(&entry.key) && room > 0);
         if let Some(path) = free_path(&entry, from, into, &mut names).filter(|_| is_wanted) {
-            edits.push(FileEdit { path, bytes: Some(stored.bytes), role: Role::Memory });
+            edits.push(FileEdit::save(path, stored.bytes));
             if !entry.rejected {
                 moved += 1;
                 room -= 1;
             }
         }
-        edits.push(FileEdit { path: stored.path, bytes: None, role: Role::Memory });
+        edits.push(FileEdit::remove(stored.path));
     }
     Ok((edits, moved))
 }

@@ -54,7 +54,7 @@ const SECTIONS: usize = 16;
 /// The number of bits of a posting that say which fields have the stem; the others are the row.
 const FIELD_BITS: u32 = 6;
 /// An everyday word.
-const EVERYDAY: u8 = 1;
+const STEM_EVERYDAY: u8 = 1;
 /// In a line of an entrypoint.
 const IN_LINE: u8 = 2;
 
@@ -90,7 +90,7 @@ pub(in crate::recall) struct StemInfo {
 
 impl StemInfo {
     pub(super) fn flags(self) -> u8 {
-        (u8::from(self.is_everyday) * EVERYDAY) | (u8::from(self.is_in_line) * IN_LINE)
+        (u8::from(self.is_everyday) * STEM_EVERYDAY) | (u8::from(self.is_in_line) * IN_LINE)
     }
 }
 
@@ -264,7 +264,7 @@ impl<'a> TableView<'a> {
         let flags = self.flags.get(id as usize).copied().unwrap_or_default();
         StemInfo {
             share: self.shares.get(id as usize).copied().unwrap_or_default(),
-            is_everyday: flags & EVERYDAY != 0,
+            is_everyday: flags & STEM_EVERYDAY != 0,
             is_in_line: flags & IN_LINE != 0,
         }
     }

@@ -1,6 +1,6 @@
 //! Word boundaries of scripts and identifiers, independent of stemming.
 
-use crate::base::steps;
+use crate::base::{steps, text::is_unspaced};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// A piece of a text between white space.
@@ -194,15 +194,7 @@ enum Script {
 
 fn script(c: char) -> Script {
     match c {
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => Script::Unspaced,
-        '\u{1100}'..='\u{11ff}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30fa}' | '\u{30fc}'..='\u{318f}' | '\u{31f0}'..='\u{31ff}' => {
-            Script::Unspaced
-        }
-        '\u{3400}'..='\u{9fff}'
-        | '\u{a960}'..='\u{a97f}'
-        | '\u{ac00}'..='\u{d7ff}'
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{323af}' => Script::Unspaced,
+        c if is_unspaced(c) => Script::Unspaced,
         // Skin tones mean nothing alone.
         '\u{1f3fb}'..='\u{1f3ff}' => Script::None,
         '\u{2190}'..='\u{21ff}'
@@ -213,12 +205,6 @@ fn script(c: char) -> Script {
         _ if c.is_alphanumeric() || is_mark(c) => Script::Spaced,
         _ => Script::None,
     }
-}
-
-/// Whether a character belongs to a script without spaces between words.
-pub(crate) fn is_unspaced(c: char) -> bool {
-    // Hangul is treated alike, because its particles are attached without a space.
-    script(c) == Script::Unspaced
 }
 
 /// Whether a character is a vowel sign of an Indic script.

@@ -368,7 +368,7 @@ pub(crate) fn remove_empty(open: &OpenRoot<'_>, rel: &[u8], depth: usize) {
 #[cfg(test)]
 mod tests {
     use super::{super::contain::Root, *};
-    use crate::store::files::Links;
+    use crate::store::mount::Links;
     use std::fs as std_fs;
 
     /// Prepares a step for `a.md` of a directory.

@@ -6,6 +6,7 @@ use crate::base::{
     disk::{self, DirMode, READ_DIR},
     error::{Error, NameProblem, Result},
 };
+use crate::store::mount::Links;
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{self, AtFlags, FileType, Mode, OFlags},
@@ -26,17 +27,6 @@ pub(crate) struct Root {
     links: Links,
     /// Whether new files and directories have the permissions that the umask leaves, instead of private ones.
     shared: bool,
-}
-
-/// Which symbolic links are followed below a root.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Links {
-    /// Whether links that stay below the root are followed.
-    pub inside: bool,
-    /// The directories into which links that lead out are followed.
-    pub roots: Vec<PathBuf>,
-    /// Whether this cannot be configured for the root, so that the error names no setting.
-    pub fixed: bool,
 }
 
 /// An opened root.

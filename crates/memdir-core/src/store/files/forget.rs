@@ -5,7 +5,8 @@ use super::{
     journal::{Journal, LOG_FILE},
 };
 use crate::{
-    base::{error::Result, limits, phrase::Phrase},
+    base::{error::Result, limits},
+    memory::phrase::Phrase,
     store::{Access, Source},
 };
 use std::path::Path;

@@ -100,7 +100,7 @@ impl FileStore {
                 let mut journal = self.journal(other);
                 journal.ready_to_read()?;
                 if let Lookup::Recorded(placed) = journal.find(&open.record.id, part.position.as_ref())?
-                    && placed.progress == RecordState::Done
+                    && placed.state == RecordState::Done
                 {
                     applied.insert(open.record.id.clone());
                 }

@@ -137,7 +137,7 @@ impl Journal {
         if opened.covered >= opened.log.len().map_err(|e| Error::io("read", &opened.log.path, e))? {
             return Ok(None);
         }
-        Ok(opened.log.at(opened.covered).ok().filter(|placed| placed.progress.is_unsettled()))
+        Ok(opened.log.at(opened.covered).ok().filter(|placed| placed.state.is_unsettled()))
     }
 
     /// Returns the last settled record if it is a part of a change of several mounts.
@@ -167,7 +167,7 @@ impl Journal {
     }
 
     /// Records a change that is about to be applied; changes by other programs to its files are recorded before it.
-    pub(crate) fn begin(&mut self, mut record: JournalRecord, drafts: &[FileDraft<'_>], progress: RecordState) -> Result<PlacedRecord> {
+    pub(crate) fn begin(&mut self, mut record: JournalRecord, drafts: &[FileDraft<'_>], state: RecordState) -> Result<PlacedRecord> {
         let found = self.external_changes(drafts, 0)?;
         let opened = self.opened.as_ref().ok_or_else(not_open)?;
         let mut frames = Vec::new();
@@ -185,22 +185,22 @@ impl Journal {
             };
             record.files.push(texts::file_record(draft, base, &mut payload));
         }
-        frames.extend_from_slice(&frame(&record, &payload, progress, offset));
+        frames.extend_from_slice(&frame(&record, &payload, state, offset));
         self.append(&frames)?;
         if let Some((at, _)) = found_at {
             self.learn_at(at)?;
         }
         let placed = self.opened.as_ref().ok_or_else(not_open)?.log.at(offset)?;
-        if progress == RecordState::Done {
+        if state == RecordState::Done {
             self.learn_at(offset)?;
         }
         Ok(placed)
     }
 
     /// Marks an open record as done or void.
-    pub(crate) fn finish(&mut self, placed: &PlacedRecord, progress: RecordState) -> Result<()> {
+    pub(crate) fn finish(&mut self, placed: &PlacedRecord, state: RecordState) -> Result<()> {
         let opened = self.opened.as_mut().ok_or_else(not_open)?;
-        opened.log.note(placed, progress).map_err(|e| Error::io("write", &opened.log.path, e))?;
+        opened.log.note(placed, state).map_err(|e| Error::io("write", &opened.log.path, e))?;
         // A record after the covered part is read in its turn.
         if placed.offset == opened.covered { self.learn_at(placed.offset) } else { Ok(()) }
     }
@@ -299,11 +299,11 @@ impl Journal {
             }
             match opened.log.at(at) {
                 // An unknown state of the last record is derived from the files; an older one is damage.
-                Ok(placed) if placed.progress == RecordState::Unknown && opened.log.at(placed.end).is_ok() => {
+                Ok(placed) if placed.state == RecordState::Unknown && opened.log.at(placed.end).is_ok() => {
                     self.notice_damage(at, 1);
                     self.learn(&placed);
                 }
-                Ok(placed) if placed.progress.is_unsettled() => return Ok(()),
+                Ok(placed) if placed.state.is_unsettled() => return Ok(()),
                 Ok(placed) => self.learn(&placed),
                 Err(Error::Corrupt { .. }) => match opened.log.resync(at, len)? {
                     Some(next) => self.skip_damage(at, next)?,
@@ -384,7 +384,7 @@ impl Journal {
 
     fn learn(&mut self, placed: &PlacedRecord) {
         let Some(opened) = &mut self.opened else { return };
-        if placed.progress == RecordState::Done {
+        if placed.state == RecordState::Done {
             for file in &placed.record.files {
                 opened.recent.insert(table::key(&file.p), placed.offset);
             }

@@ -1,16 +1,16 @@
 //! A mount in use: its directory, opened, with its rules.
 
-use super::{
-    contain::Root,
-    mount::{Mount, real_path},
-    rules::MountRules,
-};
+use super::contain::Root;
 use crate::{
     base::{
         disk::{self, DirMode},
         error::{Error, Result},
     },
-    store::{Access, MountInfo},
+    store::{
+        Access, MountInfo,
+        mount::{Mount, real_path},
+        rules::MountRules,
+    },
 };
 use std::path::{Path, PathBuf};
 

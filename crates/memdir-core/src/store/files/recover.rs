@@ -9,9 +9,8 @@
 use super::{
     FileStore, Lock,
     change::{prune_above, put_now, read_now},
-    contain::{Links, Root},
+    contain::Root,
     journal::{ChangePart, FileDraft, FileRecord, Journal, JournalRecord, Lookup, PlacedRecord, RecordState},
-    real_path,
     temps::{self, ChangeTempName, keep_save, leftovers},
 };
 use crate::base::sort::SharedSort as _;
@@ -20,7 +19,10 @@ use crate::{
         error::{Error, Result},
         version::Version,
     },
-    store::Role,
+    store::{
+        Role,
+        mount::{Links, real_path},
+    },
 };
 use std::{collections::BTreeSet, os::unix::fs::MetadataExt as _, path::Path};
 
@@ -123,14 +125,14 @@ impl PartState {
         }
     }
 
-    fn progress(&self) -> Option<RecordState> {
-        if let Lookup::Recorded(placed) = &self.lookup { Some(placed.progress) } else { None }
+    fn state(&self) -> Option<RecordState> {
+        if let Lookup::Recorded(placed) = &self.lookup { Some(placed.state) } else { None }
     }
 
     /// The record, if this process has to settle it.
     fn unsettled(&self) -> Option<&PlacedRecord> {
         match &self.lookup {
-            Lookup::Recorded(placed) if self.is_locked && placed.progress.is_unsettled() => Some(placed),
+            Lookup::Recorded(placed) if self.is_locked && placed.state.is_unsettled() => Some(placed),
             _ => None,
         }
     }
@@ -225,10 +227,10 @@ impl FileStore {
             }
             put.map_err(|error| part.explain(error))?;
         }
-        let progress = if outcome == Settlement::RollBack { RecordState::Void } else { RecordState::Done };
+        let state = if outcome == Settlement::RollBack { RecordState::Void } else { RecordState::Done };
         for part in &mut parts {
             if let Some(placed) = part.unsettled().cloned() {
-                self.finish(part, &placed, progress, settler)?;
+                self.finish(part, &placed, state, settler)?;
             }
         }
         Ok(())
@@ -277,7 +279,7 @@ impl FileStore {
     }
 
     /// Marks a part as settled, records what other programs saved, and removes what the change left.
-    fn finish(&self, part: &mut PartState, placed: &PlacedRecord, progress: RecordState, settler: Settler) -> Result<()> {
+    fn finish(&self, part: &mut PartState, placed: &PlacedRecord, state: RecordState, settler: Settler) -> Result<()> {
         let displaced = std::mem::take(&mut part.displaced);
         // Before the record is settled, because later no process looks for them; but after what they contain is recorded.
         if displaced.is_empty() {
@@ -285,7 +287,7 @@ impl FileStore {
         }
         prune(part);
         part.with_journal(self, |journal, _| {
-            journal.finish(placed, progress)?;
+            journal.finish(placed, state)?;
             for save in &displaced {
                 let before = Some((save.bytes.as_slice(), placed.record.at));
                 let found = FileDraft { path: &placed.record.files[save.file].p, role: Role::Memory, before, after: None };
@@ -396,7 +398,7 @@ impl FileStore {
 }
 
 fn decide(parts: &[PartState]) -> Settlement {
-    let has = |wanted: &[RecordState]| parts.iter().any(|part| part.progress().is_some_and(|progress| wanted.contains(&progress)));
+    let has = |wanted: &[RecordState]| parts.iter().any(|part| part.state().is_some_and(|state| wanted.contains(&state)));
     if has(&[RecordState::Done]) {
         Settlement::Complete
     } else if has(&[RecordState::Void, RecordState::Failed])

@@ -137,9 +137,8 @@ fn without_heading(text: &str) -> &str {
 
 /// Whether a title is the beginning of a forgotten section.
 fn title_quotes(title: &str, section: &ChatSection) -> bool {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = words(title.trim_end_matches('…'));
-    !title.is_empty() && words(&section.text).starts_with(&title)
+    let title = text::one_line(title.trim_end_matches('…'));
+    !title.is_empty() && text::one_line(&section.text).starts_with(&title)
 }
 
 fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {

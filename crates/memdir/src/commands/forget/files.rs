@@ -4,7 +4,7 @@
 use memdir_core::internal::base::sort::SharedSort as _;
 use memdir_core::{
     Memdir,
-    internal::store::{files::real_path, mounts, space::Places},
+    internal::store::{mount::real_path, mounts, space::Places},
 };
 use std::{
     collections::BTreeSet,

@@ -22,7 +22,8 @@ use memdir_chats::{ChatArchive, READERS};
 use memdir_core::{
     Access, Error, ForgetFile, Memdir, Mount, Phrase, Source,
     internal::store::{
-        files::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal, journal_name, real_path},
+        files::{JOURNAL_FILE, count_in_journal, forget_in_journal, is_in_journal},
+        mount::{journal_name, real_path},
         mounts::{ENTRYPOINT_FILE, absolute_path, page_number},
         space::Places,
     },

@@ -8,7 +8,7 @@ use memdir_core::{
     Phrase,
     internal::{
         base::disk::{self, FileLock, LockWait, Replace},
-        store::{files::journal_name, space::Places},
+        store::{mount::journal_name, space::Places},
     },
 };
 use serde_json::Value;

@@ -5,7 +5,10 @@ use crate::output::Printer;
 use jiff::Timestamp;
 use memdir_core::{
     CandidateKind, DecidedCandidate, DecisionOutcome, InboxEntry,
-    internal::base::{text::ellipsis, time},
+    internal::base::{
+        text::{ellipsis, one_line},
+        time,
+    },
 };
 use std::io;
 
@@ -111,8 +114,4 @@ fn reason(kind: Option<CandidateKind>) -> &'static str {
         Some(CandidateKind::Unused) => "a rule has not fired in 90 days",
         None => "written by another program",
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -10,10 +10,8 @@ use super::{
     retain::{FileBody, Rewrite, Texts},
     texts as journal_texts, write_new,
 };
-use crate::base::{
-    error::{Error, Result},
-    phrase::Phrase,
-};
+use crate::base::error::{Error, Result};
+use crate::memory::phrase::Phrase;
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
@@ -105,7 +103,7 @@ impl Journal {
         let mut forgotten_files: HashSet<String> = HashSet::new();
         opened.log.pieces(START, opened.covered, &mut |piece| {
             let LogPiece::Record(placed) = piece else { return Ok(()) };
-            if placed.progress != RecordState::Done {
+            if placed.state != RecordState::Done {
                 // A change that was rolled back is dropped, as by a compaction.
                 count += usize::from(phrase.is_in(opened.log.bytes(placed.offset, placed.end)?));
                 return Ok(());

@@ -49,15 +49,15 @@ impl RecordLayout {
 
     fn state(self, bytes: &[u8], sum: [u8; 8]) -> RecordState {
         let all = [RecordState::Open, RecordState::Done, RecordState::Void, RecordState::Failed];
-        all.into_iter().find(|progress| self.state_bytes(*progress, sum) == bytes).unwrap_or(RecordState::Unknown)
+        all.into_iter().find(|state| self.state_bytes(*state, sum) == bytes).unwrap_or(RecordState::Unknown)
     }
 
-    fn state_bytes(self, progress: RecordState, sum: [u8; 8]) -> Vec<u8> {
+    fn state_bytes(self, state: RecordState, sum: [u8; 8]) -> Vec<u8> {
         if self == RecordLayout::Plain {
-            return vec![progress as u8];
+            return vec![state as u8];
         }
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&sum).update(&[progress as u8]);
+        hasher.update(&sum).update(&[state as u8]);
         first_bytes::<4>(&hasher).to_vec()
     }
 }
@@ -93,7 +93,7 @@ impl RecordStart {
 pub(crate) struct PlacedRecord {
     pub(crate) offset: u64,
     pub(crate) end: u64,
-    pub(crate) progress: RecordState,
+    pub(crate) state: RecordState,
     pub(crate) record: JournalRecord,
     /// The offset of the payload.
     pub(crate) payload: u64,
@@ -121,7 +121,7 @@ impl PlacedRecord {
         Some(PlacedRecord {
             offset,
             end: offset + front.whole(),
-            progress: layout.state(state, sum),
+            state: layout.state(state, sum),
             record,
             payload: offset + layout.front_len() as u64 + front.header,
             sum,
@@ -130,8 +130,8 @@ impl PlacedRecord {
     }
 
     /// The bytes of a state of this record.
-    pub(super) fn state_bytes(&self, progress: RecordState) -> Vec<u8> {
-        self.layout.state_bytes(progress, self.sum)
+    pub(super) fn state_bytes(&self, state: RecordState) -> Vec<u8> {
+        self.layout.state_bytes(state, self.sum)
     }
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn head(floor: u64) -> Result<Vec<u8>> {
 }
 
 /// Encodes a record for an offset of the log.
-pub(crate) fn frame(record: &JournalRecord, payload: &[u8], progress: RecordState, offset: u64) -> Vec<u8> {
+pub(crate) fn frame(record: &JournalRecord, payload: &[u8], state: RecordState, offset: u64) -> Vec<u8> {
     let layout = RecordLayout::Sealed;
     let header = serde_json::to_vec(record).unwrap_or_default();
     let mut lengths = (header.len() as u32).to_be_bytes().to_vec();
@@ -157,7 +157,7 @@ pub(crate) fn frame(record: &JournalRecord, payload: &[u8], progress: RecordStat
     let sum = layout.checksum(offset, &lengths, &body);
     let mut out = Vec::with_capacity(body.len() + 25);
     out.push(0xA6);
-    out.extend_from_slice(&layout.state_bytes(progress, sum));
+    out.extend_from_slice(&layout.state_bytes(state, sum));
     out.extend_from_slice(&lengths);
     out.extend_from_slice(&body);
     out.extend_from_slice(&sum);

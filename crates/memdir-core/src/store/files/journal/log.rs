@@ -180,7 +180,7 @@ impl JournalFile {
         self.read(&mut bytes, offset)?;
         let mut at = 0;
         while let Ok(placed) = self.parse(&bytes[at..], offset + at as u64) {
-            if placed.progress.is_unsettled() {
+            if placed.state.is_unsettled() {
                 break;
             }
             each(&placed);
@@ -227,9 +227,9 @@ impl JournalFile {
     }
 
     /// Sets the state of a record; needs no disk space. Not synced: recovery derives a lost state from the journals and the files.
-    pub(crate) fn note(&self, placed: &PlacedRecord, progress: RecordState) -> io::Result<()> {
+    pub(crate) fn note(&self, placed: &PlacedRecord, state: RecordState) -> io::Result<()> {
         fault::kill_point();
-        self.file.write_all_at(&placed.state_bytes(progress), placed.offset + 1)?;
+        self.file.write_all_at(&placed.state_bytes(state), placed.offset + 1)?;
         fault::kill_point();
         Ok(())
     }

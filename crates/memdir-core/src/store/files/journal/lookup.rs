@@ -83,9 +83,9 @@ impl Journal {
             self.notice_damage(opened.covered, 1);
         }
         self.walk_back(opened.covered, &mut |piece| match piece {
-            LogPiece::Record(placed) if placed.progress == RecordState::Done => each(&placed, beneath),
+            LogPiece::Record(placed) if placed.state == RecordState::Done => each(&placed, beneath),
             LogPiece::Record(placed) => {
-                if placed.progress == RecordState::Unknown {
+                if placed.state == RecordState::Unknown {
                     self.notice_damage(placed.offset, 1);
                     beneath = true;
                 }
@@ -170,7 +170,7 @@ impl Journal {
         let mut found = None;
         self.walk_back(end, &mut |piece| {
             if let LogPiece::Record(placed) = piece
-                && placed.progress == RecordState::Done
+                && placed.state == RecordState::Done
                 && let Some(n) = position(&placed)
             {
                 found = Some((*placed, n));

@@ -116,7 +116,7 @@ impl Journal {
             match piece {
                 LogPiece::Hole(start, end) => aside.extend(opened.log.bytes(start, end)?),
                 LogPiece::Record(placed) => {
-                    let progress = match placed.progress {
+                    let state = match placed.state {
                         RecordState::Unknown if applied.contains(&placed.offset) => RecordState::Done,
                         RecordState::Unknown => {
                             aside.extend(opened.log.bytes(placed.offset, placed.end)?);
@@ -125,12 +125,12 @@ impl Journal {
                         known => known,
                     };
                     // A change that was rolled back must not become the base of later texts.
-                    let bodies = if progress == RecordState::Done {
+                    let bodies = if state == RecordState::Done {
                         texts.learn(&opened.log, &placed)?
                     } else {
                         Texts::default().learn(&opened.log, &placed)?
                     };
-                    rewrite.copy(&placed.record, &bodies, progress);
+                    rewrite.copy(&placed.record, &bodies, state);
                 }
             }
             Ok(())

@@ -41,7 +41,7 @@ pub(crate) fn compact(dir: &Path, log: &JournalFile, covered: u64, limit: u64) -
             kept = true;
         }
         at = placed.end;
-        if placed.progress != RecordState::Done {
+        if placed.state != RecordState::Done {
             continue;
         }
         let bodies = texts.learn(log, &placed)?;
@@ -175,7 +175,7 @@ impl Rewrite {
     }
 
     /// Copies a record, with differences that follow from the records in the new log.
-    pub(super) fn copy(&mut self, record: &JournalRecord, bodies: &[FileBody], progress: RecordState) {
+    pub(super) fn copy(&mut self, record: &JournalRecord, bodies: &[FileBody], state: RecordState) {
         let mut record = record.clone();
         let mut payload = Vec::new();
         let at = START + self.out.len() as u64;
@@ -208,8 +208,8 @@ impl Rewrite {
             let text = if let FileBody::Text(text) = body { Some(text.clone()) } else { None };
             bases.push((path, RewriteBase { offset: at, depth: file.depth, text }));
         }
-        self.out.extend_from_slice(&frame(&record, &payload, progress, at));
-        if progress == RecordState::Done {
+        self.out.extend_from_slice(&frame(&record, &payload, state, at));
+        if state == RecordState::Done {
             self.bases.extend(bases);
         }
     }

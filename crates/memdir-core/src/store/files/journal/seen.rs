@@ -173,10 +173,10 @@ impl Journal {
         let Some(opened) = &self.opened else { return Ok(()) };
         opened.log.pieces(offset, opened.covered, &mut |piece| {
             match piece {
-                LogPiece::Record(placed) if placed.progress == RecordState::Done => {
+                LogPiece::Record(placed) if placed.state == RecordState::Done => {
                     placed.record.files.iter().for_each(|file| each(&file.p, file.after));
                 }
-                LogPiece::Record(placed) if placed.progress == RecordState::Unknown => self.notice_damage(placed.offset, 1),
+                LogPiece::Record(placed) if placed.state == RecordState::Unknown => self.notice_damage(placed.offset, 1),
                 LogPiece::Record(_) => {}
                 LogPiece::Hole(start, end) => self.notice_damage(start, opened.log.records_in((start, end))?),
             }

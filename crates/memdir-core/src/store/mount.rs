@@ -1,11 +1,21 @@
 //! The configuration of a mount: one directory of memories in a space, with its permissions and filters.
 
-use super::contain::Links;
 use crate::{
     base::{error::ReadOnlyCause, limits},
     store::{Access, EntrypointMode, MountInfo, Source, mounts::Prefixed},
 };
 use std::path::{Path, PathBuf};
+
+/// Which symbolic links are followed below a root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links {
+    /// Whether links that stay below the root are followed.
+    pub inside: bool,
+    /// The directories into which links that lead out are followed.
+    pub roots: Vec<PathBuf>,
+    /// Whether this cannot be configured for the root, so that the error names no setting.
+    pub fixed: bool,
+}
 
 /// A folder of a mount in which no file may be created.
 #[derive(Debug, Clone)]
@@ -77,6 +87,8 @@ pub struct Mount {
     pub keeps_folders: bool,
     /// Whether new files and directories have the permissions that the umask leaves, as in a repository, instead of private ones.
     pub shared: bool,
+    /// Whether other people write it too: a team's memory, or one that is in a repository or shared by the callers of a server.
+    pub is_foreign: bool,
     /// Read-only names by the settings of another system: regular expressions that match the whole name, with the mount's prefix.
     pub foreign_read_only: Vec<String>,
     /// Ignored names by the settings of another system, likewise.
@@ -109,6 +121,7 @@ impl Mount {
             file_bytes: limits::MEMORY_BYTES,
             keeps_folders: false,
             shared: false,
+            is_foreign: prefix == "team",
             foreign_read_only: Vec::new(),
             foreign_ignored: Vec::new(),
         }
@@ -125,6 +138,7 @@ impl Mount {
             rules: fingerprint(self),
             apart: self.apart,
             part: self.part.clone(),
+            is_foreign: self.is_foreign,
             file_bytes: self.file_bytes,
         }
     }

@@ -1,8 +1,12 @@
 //! The words of a fact that is to be forgotten, and where they occur: in any case and Unicode form, across line breaks and the marks of
 //! lines, and in names with hyphens. Pure.
 
-use super::error::{Error, Result};
-use crate::base::sort::SharedSort as _;
+use super::frontmatter;
+use crate::base::{
+    error::{Error, Result},
+    sort::SharedSort as _,
+    text::is_unspaced,
+};
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
@@ -25,12 +29,10 @@ const BETWEEN: &str = r#"(?:[-_.]+|(?:\s|\\[nrt])+|(?:\s|\\[rt]|[|*/\\])*(?:\n|\
 /// What is between two words in the name of a file, where punctuation is left out.
 const BETWEEN_IN_NAMES: &str = "[-_.]+";
 
-/// The fields of memories, candidates and conversations that memdir itself writes. They are the format and not a text, so that words which
-/// are equal to one do not make every file unreadable.
-const FIELDS: &str = "\
-    branch candidate changes continues conversations created cues cursor description expires happened host key \
-    last_verified metadata modified name parts pinned project proposed resume session source sources stale_after started \
-    status strength superseded_by supersedes tags title turns type updated verified weight when why words";
+/// Further fields that memdir itself writes, in conversations and in mappings. With those of memories and candidates they are the format and
+/// not a text, so that words which are equal to one do not make every file unreadable.
+const OTHER_FIELDS: [&str; 13] =
+    ["branch", "continues", "cursor", "expires", "host", "parts", "project", "resume", "session", "started", "strength", "title", "why"];
 
 /// Words to forget.
 #[derive(Debug, Clone)]
@@ -109,7 +111,8 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>, between: &str) -> String {
     words.collect::<Vec<_>>().join(between)
 }
 
-/// The offset after the frontmatter of a text, if it has one.
+/// The offset after the frontmatter of a text, if it has one. Not [`frontmatter::parse`]: histories and conversations are looked through too, as
+/// bytes of any kind.
 fn frontmatter_end(text: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(b"---").filter(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n"))?;
     rest.windows(4).position(|window| window == b"\n---").map(|at| at + 7)
@@ -119,14 +122,14 @@ fn frontmatter_end(text: &[u8]) -> Option<usize> {
 fn is_in_field_name(text: &[u8], range: &Range<usize>) -> bool {
     let start = text[..range.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let Some(length) = text[start..].iter().position(|byte| matches!(byte, b':' | b'\n')) else { return false };
-    let is_field = text.get(start + length) == Some(&b':')
-        && FIELDS.split(' ').any(|field| field.as_bytes() == text[start..start + length].trim_ascii());
+    let is_field = text.get(start + length) == Some(&b':') && is_field_name(text[start..start + length].trim_ascii());
     is_field && range.end <= start + length
 }
 
-/// Whether a character is of a script that is written without spaces.
-fn is_unspaced(c: char) -> bool {
-    matches!(c as u32, 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7af | 0x0e00..=0x0eff | 0x20000..=0x3ffff)
+/// Whether a name is that of a field that memdir writes.
+fn is_field_name(name: &[u8]) -> bool {
+    let fields = frontmatter::KNOWN.iter().chain(&frontmatter::CANDIDATE_FIELDS).chain(&OTHER_FIELDS);
+    { fields }.any(|field| field.as_bytes() == name)
 }
 
 /// The letters of a word, each with its combining marks.
@@ -197,6 +200,8 @@ mod tests {
         let redacted = Phrase::parse("session").unwrap().redact(text).unwrap();
         assert_eq!(redacted, "---\ndescription: a\nsession: my (forgotten)\nmine: (forgotten)\n---\n\n(forgotten): x\n");
         assert!(!Phrase::parse("description").unwrap().is_in(text));
+        let candidate = "---\nother_keys: [\"other keys\"]\n---\n";
+        assert_eq!(Phrase::parse("other keys").unwrap().redact(candidate).unwrap(), "---\nother_keys: [\"(forgotten)\"]\n---\n");
         assert!(Phrase::parse("mine").unwrap().is_in(text), "a field of the person is a text");
     }
 }
