@@ -25,7 +25,7 @@ fn the_hint_for_a_file_outside_of_the_memories_names_the_cause_as_for_a_memory()
     let home = Home::new();
     let script = format!("ulimit -f 0; {} man pages", env!("CARGO_BIN_EXE_memdir"));
     let mut shell = std::process::Command::new("bash");
-    shell.args(["-c", &script]).current_dir(home.path("work")).env("MEMDIR_DIR", home.path("memory")).env("MEMDIR_HOME", home.path("home"));
+    shell.args(["-c", &script]).current_dir(home.path("")).env("MEMDIR_DIR", home.path("memory")).env("MEMDIR_HOME", home.path("home"));
     let output = shell.output().unwrap();
     assert_snapshot!(home.transcript(&["ulimit"], output), @"
     -- stderr

@@ -62,7 +62,7 @@ fn completions_offer_open_candidates_in_any_folder() {
         plant(&home, &Planted { name, ..REMEMBERED });
     }
     assert_eq!(home.run_bare(&["inbox"]).matches("notes/rejected/plan").count(), 1);
-    assert_eq!(home.run_bare(&["complete", "--", "memdir", "inbox", "accept", ""]), "");
+    assert_eq!(home.run_bare(&["complete", "--", "memdir", "inbox", "accept", ""]), "inbox/notes/deploy\ninbox/notes/rejected/plan\n");
 }
 
 /// Ages depend on today, and the id of the project on the machine's directory.
