@@ -13,10 +13,13 @@ use crate::{
         context::Context,
         diff, history,
     },
-    store::{Change, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
+    store::{Change, ChangeId, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    iter,
+};
 
 /// The change to undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,12 +197,15 @@ fn phrase(change: &Change, verb: &str, [moved, renamed]: [&str; 2]) -> String {
     };
     // If a memory was moved into or out of another space, only one of its names is known.
     let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
-    let gone = change.files.iter().filter(|file| file.role == Role::Memory && file.after.is_none()).count();
+    let count =
+        |is_counted: fn(&FileChange) -> bool| change.files.iter().filter(|file| file.role == Role::Memory && is_counted(file)).count();
+    let and_more = |count: usize| if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+    let gone = count(|file| file.after.is_none());
     match (change.verb, side(true), side(false)) {
+        (Verb::Rename, from, "") => return format!("{moved} {from}{} to {}", and_more(gone), other()),
+        (Verb::Rename, "", to) => return format!("{moved} {to}{} here from {}", and_more(count(|file| file.before.is_none())), other()),
         // The order of the files does not show which new name belongs to which old one.
-        (Verb::Rename, from, _) if gone > 1 => return format!("{renamed} {from} and {} more", gone - 1),
-        (Verb::Rename, from, "") => return format!("{moved} {from} to {}", other()),
-        (Verb::Rename, "", to) => return format!("{moved} {to} here from {}", other()),
+        (Verb::Rename, from, _) if gone > 1 => return format!("{renamed} {from}{}", and_more(gone)),
         (Verb::Rename, from, to) => return format!("{renamed} {from} to {to}"),
         _ => {}
     }
@@ -225,21 +231,25 @@ fn outside_phrase(change: &Change, what: &str) -> String {
     format!("{what} {did} outside memdir")
 }
 
-/// The changes in effect, newest first: not undone, and not an undo that was redone.
+/// The changes in effect, newest first: not undone, and not an undo that was redone. The newest undo or redo of an original change, in
+/// however many steps, decides for all the others of it: what was undone by the id of the original leaves no redo of it in effect.
 fn in_effect(store: &dyn Store) -> Result<Vec<Change>> {
-    let mut cancelled = HashSet::new();
-    let all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
-    let mut out = Vec::new();
-    for change in all {
-        if cancelled.contains(&change.id) {
-            continue;
+    let mut all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
+    let undoes: HashMap<ChangeId, ChangeId> = all.iter().filter_map(|one| Some((one.id.clone(), one.undoes.clone()?))).collect();
+    // The original change, and whether its effect is reverted: it is after an odd number of steps.
+    let origin = |change: &Change| {
+        let steps: Vec<&ChangeId> = iter::successors(Some(&change.id), |id| undoes.get(*id)).collect();
+        (steps[steps.len() - 1].clone(), steps.len() % 2 == 0)
+    };
+    let mut decided = HashMap::new();
+    all.retain(|change| {
+        let (original, reverts) = origin(change);
+        match decided.get(&original) {
+            None => decided.insert(original, reverts).is_none(),
+            Some(is_reverted) => !is_reverted && !reverts,
         }
-        if let Some(undoes) = &change.undoes {
-            cancelled.insert(undoes.clone());
-        }
-        out.push(change);
-    }
-    Ok(out)
+    });
+    Ok(all)
 }
 
 /// Whether a change is recent enough to know whether it was undone.
