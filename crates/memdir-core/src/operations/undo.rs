@@ -231,25 +231,30 @@ fn outside_phrase(change: &Change, what: &str) -> String {
     format!("{what} {did} outside memdir")
 }
 
-/// The changes in effect, newest first: not undone, and not an undo that was redone. The newest undo or redo of an original change, in
-/// however many steps, decides for all the others of it: what was undone by the id of the original leaves no redo of it in effect.
+/// The changes in effect, newest first.
 fn in_effect(store: &dyn Store) -> Result<Vec<Change>> {
     let mut all = history::history(store, &crate::store::ChangeFilter { most: LOOK_BACK, ..Default::default() })?;
-    let undoes: HashMap<ChangeId, ChangeId> = all.iter().filter_map(|one| Some((one.id.clone(), one.undoes.clone()?))).collect();
-    // The original change, and whether its effect is reverted: it is after an odd number of steps.
-    let origin = |change: &Change| {
-        let steps: Vec<&ChangeId> = iter::successors(Some(&change.id), |id| undoes.get(*id)).collect();
-        (steps[steps.len() - 1].clone(), steps.len() % 2 == 0)
-    };
-    let mut decided = HashMap::new();
-    all.retain(|change| {
-        let (original, reverts) = origin(change);
-        match decided.get(&original) {
-            None => decided.insert(original, reverts).is_none(),
-            Some(is_reverted) => !is_reverted && !reverts,
-        }
-    });
+    let undone = undone_ids(&all);
+    all.retain(|change| !undone.contains(&change.id));
     Ok(all)
+}
+
+/// The ids of the changes of a history, newest first, that are not in effect: those that were undone, and undos that were redone. The newest
+/// undo or redo of an original change, in however many steps, decides for all the others of it: what was undone by the id of the original
+/// leaves no redo of it in effect.
+fn undone_ids(all: &[Change]) -> HashSet<ChangeId> {
+    let undoes: HashMap<&ChangeId, &ChangeId> = all.iter().filter_map(|one| Some((&one.id, one.undoes.as_ref()?))).collect();
+    let mut reverted: HashMap<&ChangeId, bool> = HashMap::new();
+    let is_undone = |change: &&Change| {
+        let steps: Vec<&ChangeId> = iter::successors(Some(&change.id), |id| undoes.get(id).copied()).take(LOOK_BACK).collect();
+        // After an odd number of steps the original is reverted.
+        let reverts = steps.len() % 2 == 0;
+        let original = steps[steps.len() - 1];
+        let is_newest = !reverted.contains_key(original);
+        let is_reverted = *reverted.entry(original).or_insert(reverts);
+        !is_newest && (is_reverted || reverts)
+    };
+    all.iter().filter(is_undone).map(|change| change.id.clone()).collect()
 }
 
 /// Whether a change is recent enough to know whether it was undone.
