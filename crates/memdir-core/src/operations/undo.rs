@@ -245,16 +245,18 @@ fn in_effect(store: &dyn Store) -> Result<Vec<Change>> {
 fn undone_ids(all: &[Change]) -> HashSet<ChangeId> {
     let undoes: HashMap<&ChangeId, &ChangeId> = all.iter().filter_map(|one| Some((&one.id, one.undoes.as_ref()?))).collect();
     let mut reverted: HashMap<&ChangeId, bool> = HashMap::new();
-    let is_undone = |change: &&Change| {
+    let mut undone = HashSet::new();
+    for change in all {
         let steps: Vec<&ChangeId> = iter::successors(Some(&change.id), |id| undoes.get(id).copied()).take(LOOK_BACK).collect();
         // After an odd number of steps the original is reverted.
-        let reverts = steps.len() % 2 == 0;
-        let original = steps[steps.len() - 1];
+        let (original, reverts) = (steps[steps.len() - 1], steps.len() % 2 == 0);
         let is_newest = !reverted.contains_key(original);
         let is_reverted = *reverted.entry(original).or_insert(reverts);
-        !is_newest && (is_reverted || reverts)
-    };
-    all.iter().filter(is_undone).map(|change| change.id.clone()).collect()
+        if !is_newest && (is_reverted || reverts) {
+            undone.insert(change.id.clone());
+        }
+    }
+    undone
 }
 
 /// Whether a change is recent enough to know whether it was undone.
