@@ -6,12 +6,12 @@ use crate::{
     call::{CallLimits, CallerLimits},
     catalog::ToolCatalog,
     error::ServeError,
-    mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession, not_a_message, runtime},
+    mcp::{MAX_MESSAGE_BYTES, McpServer, McpSession, malformed_initialize, not_a_message, runtime},
 };
 use line_reader::{LineReader, StreamLine};
 use rmcp::{
     ErrorData, RoleServer,
-    model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, ProtocolVersion, RequestId, ServerJsonRpcMessage},
     serve_server,
     service::ServerInitializeError,
     transport::{StdioReader, StdioWriter, Transport, stdio_pipes},
@@ -38,7 +38,9 @@ pub fn serve_stdio(catalog: ToolCatalog) -> Result<(), ServeError> {
             }
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
             Err(ServerInitializeError::TransportError { .. }) => Ok(()),
-            Err(other) => Err(ServeError::Protocol(other.to_string())),
+            Err(ServerInitializeError::InitializeFailed(error)) => Err(ServeError::Protocol(error.message.into_owned())),
+            // The other errors print whole messages in Rust's notation.
+            Err(_) => Err(ServeError::Protocol("unexpected message".into())),
         }
     });
     // Does not wait for threads: one may still block on input, or finish a call whose client has gone.
@@ -50,6 +52,8 @@ pub fn serve_stdio(catalog: ToolCatalog) -> Result<(), ServeError> {
 struct StdioTransport {
     lines: LineReader<BufReader<StdioReader>>,
     received: VecDeque<ClientJsonRpcMessage>,
+    /// Whether a request that begins the session was received.
+    has_begun: bool,
     out: Arc<tokio::sync::Mutex<StdioWriter>>,
     shutdown: CancellationToken,
 }
@@ -60,6 +64,7 @@ impl StdioTransport {
         StdioTransport {
             lines: LineReader::new(BufReader::new(read), MAX_MESSAGE_BYTES),
             received: VecDeque::new(),
+            has_begun: false,
             out: Arc::new(tokio::sync::Mutex::new(write)),
             shutdown,
         }
@@ -74,6 +79,21 @@ impl StdioTransport {
             serde_json::error::Category::Data => not_a_message(line),
             _ => (None, ErrorData::parse_error(format!("invalid JSON: {error}"), None)),
         })
+    }
+}
+
+/// Whether `rmcp` begins the session with this message: `initialize`, or another request that names a protocol version itself. It answers
+/// `ping` and `server/discover` and still waits for one of them.
+fn begins_session(message: &ClientJsonRpcMessage) -> bool {
+    let ClientJsonRpcMessage::Request(request) = message else { return false };
+    match &request.request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            let is_known = |version: ProtocolVersion| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty() && meta.protocol_version().is_some_and(is_known)
+        }
     }
 }
 
@@ -94,6 +114,11 @@ impl Transport<RoleServer> for StdioTransport {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Some(message) = self.received.pop_front() {
+                self.has_begun |= begins_session(&message);
+                // Before that, `rmcp` would end the session at a message that is not a request.
+                if !self.has_begun && !matches!(message, ClientJsonRpcMessage::Request(_)) {
+                    continue;
+                }
                 return Some(message);
             }
             let line = tokio::select! {
@@ -108,13 +133,16 @@ impl Transport<RoleServer> for StdioTransport {
                 StreamLine::TooLong => {
                     (None, ErrorData::invalid_request(format!("message too large: the maximum is {MAX_MESSAGE_BYTES} bytes"), None))
                 }
-                StreamLine::Complete(line) => match Self::parse(&line) {
-                    Ok(messages) => {
-                        self.received.extend(messages);
-                        continue;
+                StreamLine::Complete(line) => {
+                    let malformed = if self.has_begun { None } else { malformed_initialize(&line) };
+                    match malformed.map_or_else(|| Self::parse(&line), Err) {
+                        Ok(messages) => {
+                            self.received.extend(messages);
+                            continue;
+                        }
+                        Err(error) => error,
                     }
-                    Err(error) => error,
-                },
+                }
             };
             if self.send(ServerJsonRpcMessage::error(error, id)).await.is_err() {
                 return None;

@@ -168,7 +168,7 @@ pub(crate) fn parse() -> (bool, Result<Args, Failure>) {
             (false, Err(Failure::Hook { error, explain: explains() }))
         }
         Err(error) => {
-            let error = if error.kind() == ErrorKind::DisplayHelp { formatted_help(error) } else { error };
+            let error = if error.kind() == ErrorKind::DisplayHelp { formatted_help(error) } else { help::without_hidden_commands(error) };
             (line.iter().any(|arg| arg == "--json"), Err(Failure::CommandLine { error }))
         }
     }
@@ -187,14 +187,10 @@ fn parse_named(line: &[OsString]) -> Option<Args> {
     Some(Args { global, command: Some(command) })
 }
 
-/// A command that has an argument named like a global option gets its arguments at once: clap gives a command a copy of each global option
-/// that it does not have, and the arguments of the others are built after that.
+/// `memdir chats` has its own `--project`, so it gets its arguments at once: clap gives a command a copy of each global option that it does
+/// not have, and the arguments of the others are built after that.
 fn with_own_arguments(command: clap::Command) -> clap::Command {
-    match command.get_name() {
-        "chats" => ChatsArgs::augment_args(command.defer(identity)),
-        "man" => ManArgs::augment_args(command.defer(identity)),
-        _ => command,
-    }
+    if command.get_name() == "chats" { ChatsArgs::augment_args(command.defer(identity)) } else { command }
 }
 
 /// Parses the command line again with the layout of the help texts, which is not built for other commands.
@@ -213,6 +209,25 @@ fn explains() -> bool {
 }
 
 #[test]
+fn only_chats_has_an_argument_with_the_id_of_a_global_option() {
+    fn collect(command: &clap::Command, path: &str, global: &[&clap::Id], shared: &mut Vec<String>) {
+        for subcommand in command.get_subcommands() {
+            let path = format!("{path} {}", subcommand.get_name());
+            let ids = subcommand.get_arguments().map(clap::Arg::get_id).filter(|id| global.contains(id));
+            shared.extend(ids.map(|id| format!("{path}: {id}")));
+            collect(subcommand, &path, global, shared);
+        }
+    }
+    let options = GlobalArgs::augment_args(clap::Command::new("memdir"));
+    let global: Vec<&clap::Id> = options.get_arguments().map(clap::Arg::get_id).collect();
+    let mut commands = Command::augment_subcommands(clap::Command::new("memdir"));
+    commands.build();
+    let mut shared = Vec::new();
+    collect(&commands, "memdir", &global, &mut shared);
+    assert_eq!(shared, ["memdir chats: project", "memdir chats list: project", "memdir chats sync: project"]);
+}
+
+#[test]
 fn a_command_is_parsed_alone_as_among_all() {
     let words = |line: &'static str| ["memdir"].into_iter().chain(line.split(' ')).map(OsString::from).collect::<Vec<_>>();
     for line in [
@@ -228,6 +243,7 @@ fn a_command_is_parsed_alone_as_among_all() {
         "chats --project x --json",
         "chats forget --project x --yes",
         "--json man dir",
+        "--dir x man dir",
         "help read",
         "config set mounts.read read",
     ] {

@@ -29,7 +29,10 @@ use memdir_core::{
 };
 pub(crate) use oauth::{OAuthGroup, OAuthSetting};
 pub(crate) use repository::RepositorySettings;
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 /// All settings of the user, with paths expanded.
 #[derive(Debug, Clone)]
@@ -79,10 +82,10 @@ impl Settings {
         let config = file::load(&file, &|text| expand::expand(text, &variable, user_home().as_deref(), &home.value))?;
         check_mounts(&file, &config)?;
         let option_or_variable = |option: &Option<String>, flag, key| match option {
-            Some(value) => Some(WithOrigin { value: value.clone(), origin: flag }),
-            None => variable(key).map(|value| WithOrigin { value, origin: key }),
+            Some(value) => Ok(Some(WithOrigin { value: value.clone(), origin: flag })),
+            None => selecting_variable(key).map(|value| value.map(|value| WithOrigin { value, origin: key })),
         };
-        let project = option_or_variable(&global.project, "--project", "MEMDIR_PROJECT");
+        let project = option_or_variable(&global.project, "--project", "MEMDIR_PROJECT")?;
         if let Some(project) = &project {
             check_id("project", &project.value)?;
         }
@@ -92,9 +95,13 @@ impl Settings {
             home,
             dir,
             project,
-            agent: option_or_variable(&global.agent, "--agent", "MEMDIR_AGENT"),
+            agent: option_or_variable(&global.agent, "--agent", "MEMDIR_AGENT")?,
             agent_scope: global.agent_scope.into(),
-            only: global.only.iter().map(|prefix| MemoryPath::parse(prefix)).collect::<Result<_, _>>()?,
+            only: global
+                .only
+                .iter()
+                .map(|prefix| MemoryPath::parse(prefix.strip_suffix('/').unwrap_or(prefix)))
+                .collect::<Result<_, _>>()?,
             disable: disable()?,
             guidelines: guidelines(config.guidelines.as_deref()),
             file,
@@ -118,7 +125,7 @@ impl Settings {
         }
         let hint = match near_sibling(&dir.value).filter(|near| near.is_dir()) {
             Some(near) => format!("did you mean {:?}?", near.display().to_string()),
-            None => format!("create it with: memdir --dir {} init", shell::quote_posix(&shown)),
+            None => format!("create it with: memdir {} init", shell::quote_option("--dir", &shown)),
         };
         Err(Failure::Usage { message: format!("directory {shown:?} not found"), hint })
     }
@@ -128,7 +135,7 @@ impl Settings {
         let path = |option: &WithOrigin<PathBuf>| WithOrigin { value: option.value.display().to_string(), origin: option.origin };
         let options = [Some(path(&self.home)), self.dir.as_ref().map(path), self.project.clone(), self.agent.clone()];
         let typed = options.into_iter().flatten().filter(|option| option.origin.starts_with("--"));
-        typed.map(|option| format!("{} {} ", option.origin, shell::quote_posix(&option.value))).collect()
+        typed.map(|option| shell::quote_option(option.origin, &option.value) + " ").collect()
     }
 
     /// The directories below memdir's home.
@@ -216,11 +223,12 @@ pub(crate) fn check_id(what: &str, name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let list = if what == "project" { "; list existing ids with: memdir projects" } else { "" };
-    Err(Failure::Usage { message: format!("invalid {what} id {name:?}"), hint: format!("use letters, digits, - and _{list}") })
+    let hint = format!("use a name without slashes that does not begin with a dot{list}");
+    Err(Failure::Usage { message: format!("invalid {what} id {name:?}"), hint })
 }
 
 fn disable() -> Result<Option<(bool, String)>, Failure> {
-    let Some(value) = variable("MEMDIR_DISABLE") else { return Ok(None) };
+    let Some(value) = selecting_variable("MEMDIR_DISABLE")? else { return Ok(None) };
     match value.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(Some((true, value))),
         "0" | "false" | "no" | "off" => Ok(Some((false, value))),
@@ -319,13 +327,13 @@ pub(crate) fn is_in_dream() -> bool {
 }
 
 /// The bearer token in the environment, if there is one.
-pub(crate) fn token_variable() -> Option<String> {
-    variable("MEMDIR_TOKEN")
+pub(crate) fn token_variable() -> Result<Option<String>, Failure> {
+    selecting_variable("MEMDIR_TOKEN")
 }
 
 /// The URL of the database of a team server in the environment, if there is one.
-pub(crate) fn database_variable() -> Option<String> {
-    variable("DATABASE_URL")
+pub(crate) fn database_variable() -> Result<Option<String>, Failure> {
+    selecting_variable("DATABASE_URL")
 }
 
 /// The file of certificate authorities in the environment, if there is one.
@@ -334,8 +342,8 @@ pub(crate) fn certificates_variable() -> Option<String> {
 }
 
 /// The token of a team server in the environment, if there is one.
-pub(crate) fn team_token_variable() -> Option<String> {
-    variable("MEMDIR_TEAM_TOKEN")
+pub(crate) fn team_token_variable() -> Result<Option<String>, Failure> {
+    selecting_variable("MEMDIR_TEAM_TOKEN")
 }
 
 /// A variable that a host sets for the programs that it starts.
@@ -362,11 +370,19 @@ fn user_home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
+/// A variable that selects a memory, a server or access to one. Without a value that is not UTF-8, another one would be used.
+fn selecting_variable(key: &'static str) -> Result<Option<String>, Failure> {
+    env(key).map(OsString::into_string).transpose().map_err(|_| Failure::Settings {
+        message: format!("the value of {key} is not valid UTF-8"),
+        hint: format!("set {key} to a value in UTF-8, or unset it"),
+    })
+}
+
 fn variable(key: &str) -> Option<String> {
     env(key).and_then(|value| value.into_string().ok())
 }
 
 #[expect(clippy::disallowed_methods, reason = "the only function that reads the environment")]
-fn env(key: &str) -> Option<std::ffi::OsString> {
+fn env(key: &str) -> Option<OsString> {
     std::env::var_os(key).filter(|value| !value.is_empty())
 }

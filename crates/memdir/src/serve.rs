@@ -56,7 +56,7 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, settings: &Settings, scop
 fn http_options(args: &McpArgs, settings: &Settings) -> Result<Option<HttpOptions>, Failure> {
     let Some(address) = args.http else { return Ok(None) };
     let text = match &args.token_file {
-        None => config::token_variable(),
+        None => config::token_variable()?,
         Some(file) => Some(std::fs::read_to_string(file).map_err(|source| Failure::File { doing: "read", path: file.clone(), source })?),
     };
     let token = text.as_deref().map(BearerToken::parse).transpose().map_err(|error| {

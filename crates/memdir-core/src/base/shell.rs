@@ -6,6 +6,11 @@ pub fn quote_posix(word: &str) -> String {
     if is_made_of(word, "/._-+@%:,") { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
+/// Returns an option with its value, quoted for POSIX shells. A value that begins with `-` follows `=`, because it would be read as options.
+pub fn quote_option(option: &str, value: &str) -> String {
+    format!("{option}{}{}", if value.starts_with('-') { '=' } else { ' ' }, quote_posix(value))
+}
+
 /// Returns the command line of `command` for the memory `name`, with further options. A name that begins with `-` comes last, after `--`,
 /// because it would be read as options.
 pub fn name_command(command: &str, name: &str, options: &str) -> String {

@@ -79,6 +79,13 @@ pub struct Import {
     pub dates: HashMap<usize, Timestamp>,
 }
 
+impl Import {
+    /// The topic without a final slash.
+    fn topic(&self) -> &str {
+        self.under.strip_suffix('/').unwrap_or(&self.under)
+    }
+}
+
 /// The result of an import or a preview.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Imported {
@@ -199,6 +206,7 @@ fn source_dates(request: &Import, decided: &[ImportedMemory], edits: &[FileEdit]
 
 /// Decides the outcome for each memory, and the resulting edits.
 fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Import) -> Result<(Vec<ImportedMemory>, Vec<FileEdit>)> {
+    check_topic(view, request)?;
     let mut known = Known::load(store, view, context, request)?;
     let mut items = Vec::new();
     let mut edits = Vec::new();
@@ -217,6 +225,23 @@ fn decide(store: &dyn Store, view: &dyn View, context: &Context, request: &Impor
     Ok((items, edits))
 }
 
+/// Fails if the topic is invalid, or if none of the memories can be created under it: an import that skips everything looks like a success.
+fn check_topic(view: &dyn View, request: &Import) -> Result<()> {
+    if request.under.is_empty() {
+        return Ok(());
+    }
+    MemoryPath::parse(request.topic())?;
+    let mut checked = Ok(());
+    for incoming in &request.memories {
+        let path = names::path(request.topic(), &incoming.name)?;
+        checked = inbox::refuse_new_file(view, &path).and_then(|()| view.check_writable(&path));
+        if checked.is_ok() {
+            break;
+        }
+    }
+    checked
+}
+
 fn plan_import(
     view: &dyn View,
     context: &Context,
@@ -231,7 +256,7 @@ fn plan_import(
     if incoming.text.len() > limits::MEMORY_BYTES {
         return skipped(format!("{} exceeds the limit of {} for a memory", human(incoming.text.len()), human(limits::MEMORY_BYTES)));
     }
-    let wanted = names::path(&request.under, &incoming.name)?;
+    let wanted = names::path(request.topic(), &incoming.name)?;
     // Other programs have folders of that name too, and here it contains candidates only.
     let wanted = if inbox::is_in_inbox(view, &wanted) { wanted.prefixed("notes") } else { wanted };
     // A file that listings hide still occupies its name.
@@ -329,7 +354,7 @@ struct Known<'a> {
 
 impl<'a> Known<'a> {
     fn load(store: &dyn Store, view: &dyn View, context: &Context, request: &'a Import) -> Result<Known<'a>> {
-        let wanted = request.memories.iter().filter_map(|incoming| names::path(&request.under, &incoming.name).ok());
+        let wanted = request.memories.iter().filter_map(|incoming| names::path(request.topic(), &incoming.name).ok());
         let wanted = wanted.map(|path| path.name().to_owned()).collect();
         let mut known = Known { names: HashSet::new(), wanted, imported: HashMap::new(), bodies: HashMap::new() };
         for listed in list::list(store, context, &List::default())?.memories {

@@ -17,7 +17,10 @@ use crate::{
     store::{Change, ChangeFilter, ChangeId, FileChange, FileEdit, Intent, Role, Store, Verb, View, change_with, mounts},
 };
 use serde::Serialize;
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    iter,
+};
 
 /// The change to undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,12 +193,15 @@ fn phrase(change: &Change, verb: &str, [moved, renamed]: [&str; 2]) -> String {
     };
     // If a memory was moved into or out of another space, only one of its names is known.
     let other = || change.elsewhere.first().and_then(|dir| dir.file_name()).map_or("elsewhere".into(), |name| name.to_string_lossy());
-    let gone = change.files.iter().filter(|file| file.role == Role::Memory && file.after.is_none()).count();
+    let count =
+        |is_counted: fn(&FileChange) -> bool| change.files.iter().filter(|file| file.role == Role::Memory && is_counted(file)).count();
+    let and_more = |count: usize| if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+    let gone = count(|file| file.after.is_none());
     match (change.verb, side(true), side(false)) {
+        (Verb::Rename, from, "") => return format!("{moved} {from}{} to {}", and_more(gone), other()),
+        (Verb::Rename, "", to) => return format!("{moved} {to}{} here from {}", and_more(count(|file| file.before.is_none())), other()),
         // The order of the files does not show which new name belongs to which old one.
-        (Verb::Rename, from, _) if gone > 1 => return format!("{renamed} {from} and {} more", gone - 1),
-        (Verb::Rename, from, "") => return format!("{moved} {from} to {}", other()),
-        (Verb::Rename, "", to) => return format!("{moved} {to} here from {}", other()),
+        (Verb::Rename, from, _) if gone > 1 => return format!("{renamed} {from}{}", and_more(gone)),
         (Verb::Rename, from, to) => return format!("{renamed} {from} to {to}"),
         _ => {}
     }
@@ -226,13 +232,21 @@ pub fn recent_changes(store: &dyn Store) -> Result<Vec<Change>> {
     history::history(store, &ChangeFilter { most: LOOK_BACK, ..ChangeFilter::default() })
 }
 
-/// Returns the changes that are undone at present, of changes newest first: those that a change in effect undoes. An undo is newer than
-/// what it reverts, so the newest changes suffice.
+/// Returns the ids of those of the changes, newest first, that are not in effect: those that were undone, and undos that were redone. The
+/// newest undo or redo of an original change, in however many steps, decides for all the others of it: what was undone by the id of the
+/// original leaves no redo of it in effect.
 pub fn undone_changes(changes: &[Change]) -> HashSet<ChangeId> {
+    let undoes: HashMap<&ChangeId, &ChangeId> = changes.iter().filter_map(|one| Some((&one.id, one.undoes.as_ref()?))).collect();
+    let mut reverted: HashMap<&ChangeId, bool> = HashMap::new();
     let mut undone = HashSet::new();
     for change in changes {
-        if let Some(undoes) = change.undoes.as_ref().filter(|_| !undone.contains(&change.id)) {
-            undone.insert(undoes.clone());
+        let steps: Vec<&ChangeId> = iter::successors(Some(&change.id), |id| undoes.get(id).copied()).take(LOOK_BACK).collect();
+        // After an odd number of steps the original is reverted.
+        let (original, reverts) = (steps[steps.len() - 1], steps.len() % 2 == 0);
+        let is_newest = !reverted.contains_key(original);
+        let is_reverted = *reverted.entry(original).or_insert(reverts);
+        if !is_newest && (is_reverted || reverts) {
+            undone.insert(change.id.clone());
         }
     }
     undone

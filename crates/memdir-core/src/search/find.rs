@@ -20,7 +20,7 @@ use crate::{
         text::LineRange,
         time::Clock,
     },
-    memory::succession::Successions,
+    memory::{Kind, succession::Successions},
     store::Source,
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -174,7 +174,7 @@ impl Finder<'_> {
         query: Query,
         must: &[Vec<String>],
     ) -> Result<RankedCandidates> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = query.unknown_type.iter().map(|value| unknown_type_note(value)).collect();
         let vector = self.meaning.filter(|_| !query.text.is_empty()).and_then(|meaning| meaning.query_vector(&query.text, &mut notes));
         let filter = FileFilter::new(search, &query, self.mounts, self.chats.as_ref());
         let since = search.since.and_then(|since| earliest(since, self.clock.zone()));
@@ -244,6 +244,12 @@ impl Finder<'_> {
         });
         Ok(RankedCandidates { asked: vec![AskedQuery { query, counts, scale }], is_pasted: false, ranked, method, searched, notes })
     }
+}
+
+/// The note about a `type:` that does not filter.
+fn unknown_type_note(value: &str) -> String {
+    let types: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+    format!("type:{value} was searched as words: {value:?} is not one of {}", types.join(", "))
 }
 
 /// Whether any word of the query occurs anywhere.

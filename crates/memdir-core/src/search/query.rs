@@ -29,6 +29,8 @@ pub struct Query {
     pub without: Vec<String>,
     /// Only memories of this type.
     pub kind: Option<Kind>,
+    /// The value of a `type:` that is not a type; its word is searched like any other.
+    pub unknown_type: Option<String>,
     /// Only memories under this prefix.
     pub under: Option<String>,
     /// Only this source.
@@ -122,7 +124,16 @@ impl Query {
         }
         let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return false };
         match name {
-            "type" => value.parse().map(|kind| self.kind = Some(kind)).is_ok(),
+            "type" => match value.parse() {
+                Ok(kind) => {
+                    self.kind = Some(kind);
+                    true
+                }
+                Err(_) => {
+                    self.unknown_type = Some(value.to_owned());
+                    false
+                }
+            },
             "path" => {
                 self.under = Some(value.trim_matches('/').to_owned());
                 true

@@ -94,7 +94,7 @@ pub(crate) fn not_a_message(json: &[u8]) -> (Option<RequestId>, ErrorData) {
 }
 
 /// Returns the error for an `initialize` request with malformed parameters, and its id; `None` for any other message. `rmcp` refuses it
-/// over HTTP with a line of text, but a request has a JSON-RPC response.
+/// over HTTP with a line of text, but a request has a JSON-RPC response; over stdio it asks for `_meta`, which `initialize` does not need.
 pub(crate) fn malformed_initialize(json: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
     let message: Value = serde_json::from_slice(json).ok()?;
     let id = serde_json::from_value(message.get("id")?.clone()).ok()?;

@@ -234,7 +234,7 @@ Examples:
 pub(crate) struct ManArgs {
     /// Write a page for every command to this directory
     #[arg(value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// Print a shell completion script

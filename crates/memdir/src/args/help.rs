@@ -3,7 +3,10 @@
 
 use super::Args;
 use crate::exit;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{
+    Arg, Command, CommandFactory as _,
+    error::{ContextKind, ContextValue},
+};
 use std::fmt::Write as _;
 
 /// The headings of the groups in `memdir --help`, each with its first command in the order of [`super::Command`].
@@ -46,6 +49,28 @@ pub(crate) fn command() -> Command {
     let global: Vec<Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let layout = layout(&command);
     command.help_template(layout).mut_subcommands(|subcommand| with_layout(subcommand, &global))
+}
+
+/// An error without the hidden commands, which clap lists and suggests too.
+pub(crate) fn without_hidden_commands(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::SuggestedSubcommand, ContextKind::ValidSubcommand] {
+        if let Some(ContextValue::Strings(mut names)) = error.remove(kind) {
+            let all = command();
+            names.retain(|name| !is_hidden(&all, name));
+            if !names.is_empty() {
+                error.insert(kind, ContextValue::Strings(names));
+            }
+        }
+    }
+    // Without tips, an empty list of other tips would print an empty line.
+    if matches!(error.get(ContextKind::Suggested), Some(ContextValue::StyledStrs(tips)) if tips.is_empty()) {
+        error.remove(ContextKind::Suggested);
+    }
+    error
+}
+
+fn is_hidden(command: &Command, name: &str) -> bool {
+    command.get_subcommands().any(|one| (one.is_hide_set() && one.get_name() == name) || is_hidden(one, name))
 }
 
 /// The groups of commands: their headings with their visible commands.

@@ -320,26 +320,26 @@ pub(crate) struct ExportArgs {
     /// File format; `memdir import` reads both
     #[arg(long, value_enum, default_value_t = BundleFormat::Markdown)]
     pub(crate) format: BundleFormat,
-    /// Write to a file instead of standard output
+    /// File to write (`-` for standard output) [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Overwrite an existing file
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
     /// Copy memories to this team server; memories that differ there are not overwritten
-    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out", "from_server"])]
+    #[arg(long, value_name = "URL", group = "server", conflicts_with_all = ["format", "out", "from_server"])]
     pub(crate) to_server: Option<String>,
     /// Copy memories from this team server to this machine; memories that differ here are not overwritten
-    #[arg(long, value_name = "URL", conflicts_with_all = ["format", "out"])]
+    #[arg(long, value_name = "URL", group = "server", conflicts_with_all = ["format", "out"])]
     pub(crate) from_server: Option<String>,
     /// File with the team server token (`-` for standard input) [default: the token in MEMDIR_TEAM_TOKEN]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "server")]
     pub(crate) token_file: Option<PathBuf>,
     /// Project on the team server, if the token gives access to several
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", requires = "server")]
     pub(crate) server_project: Option<String>,
     /// With --to-server or --from-server: print what would be copied without copying it
-    #[arg(long)]
+    #[arg(long, requires = "server")]
     pub(crate) dry_run: bool,
 }
 

@@ -2,7 +2,7 @@
 //! that the shell completes paths. Never fails, writes nothing and creates nothing.
 
 use crate::{
-    args::{Args, GlobalArgs, help},
+    args::{Args, GlobalArgs},
     config::{KEYS, Settings, TABLE},
     mounts::{INBOX, OTHER_INBOX},
     output::CommandOutput,
@@ -15,7 +15,7 @@ use memdir_core::internal::{
     base::{sort::SharedSort as _, text::one_line},
     operations::inbox::REJECTED,
 };
-use memdir_core::{Actor, FileStore, Kind, List, Memdir, Mount, Source};
+use memdir_core::{Access, Actor, FileStore, Kind, List, Memdir, Mount, Source};
 use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -92,6 +92,8 @@ fn joined(words: &[String]) -> Vec<String> {
 /// A command line up to the word to complete.
 struct PartialCommandLine<'a> {
     command: &'a Command,
+    /// The command that the words after `memdir help` name so far.
+    helped: &'a Command,
     /// Whether a subcommand was given, or the command has arguments already.
     names: Vec<String>,
     /// Number of positional arguments of the command so far.
@@ -108,6 +110,7 @@ impl<'a> PartialCommandLine<'a> {
     fn parse(root: &'a Command, words: &[String]) -> PartialCommandLine<'a> {
         let mut line = PartialCommandLine {
             command: root,
+            helped: root,
             names: Vec::new(),
             positionals: 0,
             expects: None,
@@ -123,7 +126,10 @@ impl<'a> PartialCommandLine<'a> {
                         line.names.push(next.get_name().to_owned());
                         line.command = next;
                     }
-                    None => line.positionals += 1,
+                    None => {
+                        line.positionals += 1;
+                        line.helped = line.helped.find_subcommand(word).unwrap_or(line.helped);
+                    }
                 }
             } else if word == "--" {
                 line.only_values = true;
@@ -165,9 +171,8 @@ impl<'a> PartialCommandLine<'a> {
         if self.positionals > 0 || self.only_values {
             return Vec::new();
         }
-        let shown = self.command.get_subcommands().filter(|command| !command.is_hide_set());
         let about = |command: &Command| command.get_about().map(|about| one_line(&about.to_string()));
-        shown.map(|command| Completion { value: command.get_name().to_owned(), help: about(command) }).collect()
+        visible_subcommands(self.command).map(|command| Completion { value: command.get_name().to_owned(), help: about(command) }).collect()
     }
 
     /// The values of an argument that begin with `start`, and perhaps others.
@@ -180,7 +185,7 @@ impl<'a> PartialCommandLine<'a> {
         }
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         match (names.as_slice(), arg.get_id().as_str()) {
-            (["help", ..], _) => help_words(),
+            (["help"], _) => without_help(visible_subcommands(self.helped).map(|command| command.get_name().to_owned()).collect()),
             (["config", "set" | "unset"], "key") => without_help(settings_keys()),
             (["projects", ..], "id" | "from" | "into" | "to") | (["token", "add"], "projects") => without_help(self.projects()),
             (["chats" | "resume", ..], "host") => without_help(READERS.iter().map(|reader| reader.name.to_owned()).collect()),
@@ -190,9 +195,8 @@ impl<'a> PartialCommandLine<'a> {
             (_, "kind") => without_help(Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect()),
             (["write"] | ["inbox", "merge"], "name") | (["inbox", "accept"], "new_name") => self.memories(start),
             (["inbox", _], "candidate" | "candidates") => without_help(self.candidates()),
-            (["log"], "prefix") | (_, "only" | "under" | "topic") => {
-                self.memories(start).into_iter().filter(|one| one.value.ends_with('/')).collect()
-            }
+            (["log"], "prefix") => without_help(self.log_prefixes()),
+            (_, "only" | "under" | "topic") => self.memories(start).into_iter().filter(|one| one.value.ends_with('/')).collect(),
             (["rename" | "delete" | "read" | "edit" | "get" | "path" | "history" | "diff" | "restore" | "verify"], id)
                 if matches!(id, "name" | "names" | "path" | "to") || (id == "from" && names != ["diff"]) =>
             {
@@ -239,12 +243,25 @@ impl<'a> PartialCommandLine<'a> {
         all.filter(|name| name.split('/').nth(1) != Some(REJECTED)).collect()
     }
 
-    /// The names of the memories of a topic. Opens the space without recording the project.
-    fn names_below(&self, topic: &str) -> Option<Vec<String>> {
+    /// The prefixes of the mounts that a log can be in.
+    fn log_prefixes(&self) -> Vec<String> {
+        let mounts = self.settings().map_or_else(Vec::new, |(_, mounts)| mounts);
+        let has_log = |mount: &&Mount| mount.access == Access::ReadWrite && mount.source == Source::Memory && !mount.prefix.is_empty();
+        mounts.iter().filter(has_log).map(|mount| format!("{}/", mount.prefix)).collect()
+    }
+
+    /// The settings and the mounts of the space, without recording the project.
+    fn settings(&self) -> Option<(Settings, Vec<Mount>)> {
         let settings = Settings::load(&self.global()).ok()?;
         let scope = Scope::resolve(&settings).ok().filter(|scope| scope.off.is_none())?;
         // Nothing is created for a completion.
-        let mounts: Vec<Mount> = scope.mounts_only().into_iter().map(|mount| Mount { late: true, ..mount }).collect();
+        let mounts = scope.mounts_only().into_iter().map(|mount| Mount { late: true, ..mount }).collect();
+        Some((settings, mounts))
+    }
+
+    /// The names of the memories of a topic, and without one the prefixes of the mounts.
+    fn names_below(&self, topic: &str) -> Option<Vec<String>> {
+        let (settings, mounts) = self.settings()?;
         let store = FileStore::open(&mounts).ok()?;
         let memdir = Memdir::new(Arc::new(store), Actor { name: settings.actor.value.clone(), session: None });
         let listing = memdir.list(&List { topic: topic.to_owned(), ..List::default() }).ok()?;
@@ -258,10 +275,8 @@ fn settings_keys() -> Vec<String> {
     KEYS.iter().filter(|key| key.kind != TABLE && !key.is_in_list()).map(|key| key.name.to_owned()).collect()
 }
 
-fn help_words() -> Vec<Completion> {
-    let command = help::command();
-    let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
-    without_help(shown.map(|command| command.get_name().to_owned()).collect())
+fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
 fn paths() -> Vec<Completion> {

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> 
         BundleFormat::Markdown => bundle::markdown(&texts),
         BundleFormat::Json => bundle::json(&texts),
     };
-    let exported = match &args.out {
+    let exported = match args.out.as_ref().filter(|file| !is_stdout(file)) {
         None => Exported { memories: texts.len(), file: None, bytes: text.len() as u64, bundle: Some(text) },
         Some(file) => {
             write(file, &text, args.force)?;
@@ -69,6 +69,11 @@ pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> 
         }
     };
     Ok(CommandOutput::new(exported, show).with_notes(notes))
+}
+
+/// Whether a file to write is standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Writes a file that must not exist, for commands without `--force`.

@@ -8,10 +8,8 @@ use memdir_core::{
 };
 
 pub(crate) fn run(args: &GetArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
-    let (path, lines) = match &args.lines {
-        Some(lines) => (args.path.as_str(), Some(lines.parse()?)),
-        None => split_lines(&args.path),
-    };
+    let (path, own) = split_lines(&args.path);
+    let lines = args.lines.as_deref().map(str::parse).transpose()?.or(own);
     let reading = memdir.read(&Read { path: name(path)?, lines, max_chars: limits::READ_CHARS })?;
     Ok(CommandOutput::new(reading, |reading: &Reading, printer| {
         printer.content(&reading.content)?;

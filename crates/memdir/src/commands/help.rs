@@ -35,5 +35,6 @@ fn unknown(above: &[String], word: &str) -> Failure {
 /// The help, or the error of an unknown command, that a command line ends with.
 fn parsed<'a>(words: impl Iterator<Item = &'a str>) -> Option<Failure> {
     let error = help::command().try_get_matches_from(std::iter::once("memdir").chain(words)).err()?;
-    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::InvalidSubcommand).then_some(Failure::CommandLine { error })
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::InvalidSubcommand)
+        .then(|| Failure::CommandLine { error: help::without_hidden_commands(error) })
 }

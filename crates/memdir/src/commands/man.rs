@@ -28,7 +28,7 @@ struct Pages {
 
 pub(crate) fn run(args: &ManArgs) -> Result<CommandOutput, Failure> {
     let command = help::command();
-    let pages = match &args.dir {
+    let pages = match &args.out {
         None => {
             let text = page("memdir", &command).map_err(|source| Failure::Output { source })?;
             Pages { dir: None, pages: Vec::new(), text: Some(text) }

@@ -12,7 +12,7 @@ use crate::{
 };
 use memdir_core::{
     Actor, FileStore, List, Memdir, MemoryPath,
-    internal::base::{disk::LockWait, shell::quote_posix},
+    internal::base::{disk::LockWait, shell::quote_option},
 };
 use serde::Serialize;
 use std::{io, path::PathBuf, sync::Arc};
@@ -125,7 +125,7 @@ pub(super) fn check_typed(settings: &Settings, scope: &Scope) -> Result<(), Fail
         return Ok(());
     }
     check_known(settings, id, || {
-        format!("create it with: memdir --project {} init, or list the projects with: memdir projects", quote_posix(id))
+        format!("create it with: memdir {} init, or list the projects with: memdir projects", quote_option("--project", id))
     })
 }
 
@@ -197,7 +197,7 @@ fn show_candidates(count: usize, review: &str, printer: &mut Printer<'_>) -> io:
     }
 }
 
-/// Moves every memory with a rename, so that each move is in the history and can be undone.
+/// Moves all memories in one change, which is in the history of both projects and can be undone.
 fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, Failure> {
     check_exists(settings, from)?;
     if from == into {
@@ -208,14 +208,22 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
     let vault = FileStore::open(&mounts)?;
     let memdir = Memdir::new(Arc::new(vault), Actor { name: settings.actor.value.clone(), session: None });
     let mut moved = Moved { from: from.into(), into: into.into(), moved: Vec::new(), renamed: Vec::new(), candidates: 0 };
+    let mut names: Vec<(MemoryPath, MemoryPath)> = Vec::new();
     for memory in memdir.list(&List { topic: "from".into(), ..List::default() })?.memories {
         let Some(name) = memory.path.strip_prefix("from") else { continue };
         let wanted = name.prefixed("into");
-        let in_use = memdir.store().get(&wanted)?.is_some();
+        let in_use = memdir.store().get(&wanted)?.is_some() || names.iter().any(|(_, to)| *to == wanted);
         let to = if in_use { MemoryPath::parse(&format!("{from}/{name}"))?.prefixed("into") } else { wanted };
-        memdir.rename(&memory.path, &to)?;
         let shown = |path: &MemoryPath| path.strip_prefix("into").unwrap_or_else(|| path.clone()).name().to_owned();
-        if in_use { moved.renamed.push((name.name().to_owned(), shown(&to))) } else { moved.moved.push(shown(&to)) }
+        if in_use {
+            moved.renamed.push((name.name().to_owned(), shown(&to)))
+        } else {
+            moved.moved.push(shown(&to))
+        }
+        names.push((memory.path, to));
+    }
+    if !names.is_empty() {
+        memdir.rename_all(&names)?;
     }
     moved.candidates = move_inbox(settings, from, into)?;
     Ok(CommandOutput::new(moved, |moved, printer| {
@@ -225,7 +233,7 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
         let memories = counted((moved.moved.len() + moved.renamed.len()) as u64, "memory", "memories");
         let memories = printer.strong(&memories);
         printer.line(format!("moved {memories} from {} to {}", moved.from, moved.into))?;
-        show_candidates(moved.candidates, &format!("memdir --project {} inbox", moved.into), printer)
+        show_candidates(moved.candidates, &format!("memdir {} inbox", quote_option("--project", &moved.into)), printer)
     }))
 }
 

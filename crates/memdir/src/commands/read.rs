@@ -7,8 +7,12 @@ use crate::{
     output::{CommandOutput, Printer},
 };
 use memdir_core::{
-    Access, EntrypointReading, Error, LineRange, Memdir, Problem, Read, Reading,
-    internal::{base::shell::name_command, prompt, store::mounts::ENTRYPOINT_FILE},
+    Access, EntrypointReading, Error, LineRange, List, ListedMemory, Memdir, Problem, Read, Reading,
+    internal::{
+        base::shell::name_command,
+        prompt,
+        store::mounts::{self, ENTRYPOINT_FILE},
+    },
 };
 use serde::Serialize;
 use std::io;
@@ -36,7 +40,21 @@ pub(crate) fn run(args: &ReadArgs, memdir: &Memdir) -> Result<CommandOutput, Fai
         [] => {
             let prefix = prompt::main_prefix(memdir.store());
             let is_read_only = memdir.store().mounts().iter().any(|mount| mount.prefix == prefix && mount.access == Access::ReadOnly);
-            Ok(CommandOutput::new(memdir.entrypoint(prefix)?, if is_read_only { show_read_only_entrypoint } else { show_entrypoint }))
+            let reading = memdir.entrypoint(prefix)?;
+            // With --only, there may be memories without an entrypoint.
+            let is_here =
+                |memory: &ListedMemory| mounts::mount_of(memdir.store(), &memory.path).is_some_and(|mount| mount.prefix == prefix);
+            let has_others =
+                reading.path.is_none() && reading.unlisted.is_empty() && memdir.list(&List::default())?.memories.iter().any(is_here);
+            let show = match (has_others, is_read_only) {
+                (true, _) => |_: &EntrypointReading, printer: &mut Printer<'_>| {
+                    printer.note("the selected memories have no entrypoint (MEMORY.md); list them with `memdir list` and the same options");
+                    Ok(())
+                },
+                (false, true) => show_read_only_entrypoint,
+                (false, false) => show_entrypoint,
+            };
+            Ok(CommandOutput::new(reading, show))
         }
         [one] => {
             name(one)?;

@@ -33,6 +33,6 @@ fn checked(text: &str, what: &str) -> Result<String, Failure> {
 pub(super) fn from_file_or_variable(file: Option<&Path>, options: OutputOptions) -> Result<Option<String>, Failure> {
     match file {
         Some(file) => from_file(file, options).map(Some),
-        None => config::team_token_variable().map(|token| checked(&token, "invalid token in MEMDIR_TEAM_TOKEN")).transpose(),
+        None => config::team_token_variable()?.map(|token| checked(&token, "invalid token in MEMDIR_TEAM_TOKEN")).transpose(),
     }
 }

@@ -14,6 +14,9 @@ use toml_edit::{ArrayOfTables, Item, Table, TableLike, Value, value};
 /// Number of hash digits in the id of a token.
 const ID_LEN: usize = 8;
 
+/// Minimum number of digits that revoke a token: an empty variable in a script must not name the only one.
+const MIN_ID_LEN: usize = 3;
+
 #[derive(Serialize)]
 struct Added {
     id: String,
@@ -91,6 +94,10 @@ fn show_list(listed: &Listed, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn revoke(settings: &Settings, id: &str) -> Result<CommandOutput, Failure> {
+    if id.len() < MIN_ID_LEN {
+        let message = format!("token id {id:?} is too short: use at least {MIN_ID_LEN} characters");
+        return Err(Failure::Usage { message, hint: "list the tokens with: memdir token list".into() });
+    }
     let row = config::edit::change(&settings.file, |document| {
         let Some(tokens) = document.get_mut("tokens") else { return Err(no_such_token(id, 0)) };
         let mut revoked = Vec::new();

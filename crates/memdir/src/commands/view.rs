@@ -45,12 +45,11 @@ pub(crate) fn run(args: &ViewArgs, space: &OpenSpace<'_>) -> Result<CommandOutpu
         .map_or("Memory".to_owned(), |(_, scope)| format!("Memory of {}", scope.id));
     let exported = export_view(memdir, &title, &|prefix| SHARED.contains(&prefix) || named.contains(&prefix))?;
     let bytes = exported.html.len() as u64;
-    let (file, html) = match args.out.to_str() {
-        Some("-") => (None, Some(exported.html)),
-        _ => {
-            export::write(&args.out, &exported.html, args.force)?;
-            (Some(args.out.clone()), None)
-        }
+    let (file, html) = if export::is_stdout(&args.out) {
+        (None, Some(exported.html))
+    } else {
+        export::write(&args.out, &exported.html, args.force)?;
+        (Some(args.out.clone()), None)
     };
     let notes = exported
         .left_out

@@ -78,7 +78,7 @@ fn remove_outdated_indexes(database: &Database, settings: &Settings) {
 
 /// Returns how the database of the command line or the environment is used.
 pub(crate) fn database_settings(args: &DatabaseArgs) -> Result<DatabaseSettings, Failure> {
-    let Some(url) = args.database.clone().or_else(config::database_variable) else {
+    let Some(url) = args.database.clone().map_or_else(config::database_variable, |url| Ok(Some(url)))? else {
         let hint = "pass --database postgres://USER@HOST/NAME, or set DATABASE_URL";
         return Err(Failure::Usage { message: "no database is configured".into(), hint: hint.into() });
     };

@@ -60,6 +60,11 @@ fn bash_completes_values() {
     assert_snapshot!(completed(&["read", "--dir", "fo"]), @"folder");
     assert_snapshot!(completed(&["read", "--", "dep"]), @"deploy");
     assert_snapshot!(completed(&["help", "ver"]), @"verify");
+    assert_snapshot!(completed(&["help", "chats", "s"]), @"show | sync");
+    assert_snapshot!(completed(&["help", "chats", "sync", ""]), @"");
+    assert_snapshot!(completed(&["help", "write", ""]), @"");
+    assert_snapshot!(completed(&["log", "--in", ""]), @"user/");
+    assert_snapshot!(completed(&["--only", "d"]), @"deep/");
     assert_snapshot!(completed(&["hook", "x"]), @"");
     assert_snapshot!(completed(&["read", "'"]), @"");
     assert_eq!(files_below(&home.path("")), before, "a completion changed files");
@@ -91,4 +96,11 @@ fn every_shell_has_a_script() {
         assert!(script.contains(word), "{shell}: {script}");
         assert!(!script.contains("torture-worker ("), "{shell}");
     }
+}
+
+#[test]
+fn what_is_completed_is_accepted() {
+    let home = filled();
+    assert_eq!(home.run_bare(&["--only", "deep/", "list"]), "deep/one\ndeep/two words\n");
+    assert!(home.run_bare(&["log", "--in", "user/", "x"]).starts_with("logged to user/"));
 }

@@ -334,3 +334,22 @@ fn common_commands_have_the_names_of_other_programs() {
       memdir list --tree
     ");
 }
+
+#[test]
+fn errors_name_no_hidden_command() {
+    let home = Home::new();
+    assert_snapshot!(home.run(&["nope"]), @"
+    -- stderr
+    error: unrecognized subcommand 'nope'
+
+    Usage: memdir [OPTIONS] [COMMAND]
+
+    For more information, try '--help'.
+    -- exit 2
+    ");
+    for words in [&["help", "complet"][..], &["bench"], &["bench", "--json"], &["bench", "torture-workr"]] {
+        let printed = home.run(words);
+        assert!(!printed.contains("'complete'") && !printed.contains("torture-worker"), "{printed}");
+    }
+    assert!(home.run(&["wirte"]).contains("'write'") && home.run(&["bench", "--json"]).contains("torture, search"));
+}

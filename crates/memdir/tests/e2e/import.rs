@@ -356,3 +356,45 @@ fn a_mistyped_path_is_an_error_with_a_suggestion() {
     "#);
     assert!(home.files().is_empty());
 }
+
+#[test]
+fn an_export_to_a_file_has_no_options_of_a_server() {
+    let home = Home::new();
+    home.ok(&["write", "a", "x"]);
+    let out = home.path("out.md").display().to_string();
+    for option in [&["--dry-run"][..], &["--token-file", "/nope"], &["--server-project", "x"]] {
+        let printed = home.run(&[&["export", "--out", &out], option].concat());
+        assert!(printed.contains("<--to-server <URL>|--from-server <URL>>") && printed.ends_with("-- exit 2\n"), "{printed}");
+    }
+    assert!(!home.path("out.md").exists());
+}
+
+#[test]
+fn an_export_to_standard_output_creates_no_file() {
+    let home = Home::new();
+    home.ok(&["write", "a", "x"]);
+    assert_eq!(home.run(&["export", "--out", "-"]), home.run(&["export"]));
+    assert_eq!(home.run(&["export", "--out", "-", "--json"]), home.run(&["export", "--json"]));
+    assert!(!home.path("work/-").exists());
+}
+
+#[test]
+fn an_import_under_a_topic_that_cannot_have_memories_is_one_error() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("work/old")).unwrap();
+    for name in ["a.md", "b.md"] {
+        fs::write(home.path("work/old").join(name), "text\n").unwrap();
+    }
+    for under in ["CON", "../x", "..", "a:b", "/etc", "/", "x//"] {
+        let printed = home.run_bare(&["import", "old", "--under", under]);
+        assert!(printed.starts_with("-- stderr\nerror: invalid memory name") && printed.ends_with("-- exit 2\n"), "{under}: {printed}");
+    }
+    for under in ["inbox", "agent/x", "inbox/y/"] {
+        let write = home.run_bare(&["write", &format!("{}/b", under.trim_end_matches('/')), "text"]);
+        assert_eq!(home.run_bare(&["import", "old", "--under", under]).replace("b.md", "b"), write, "{under}");
+        assert_eq!(home.run_bare(&["import", "old", "--under", under, "--dry-run"]).replace("b.md", "b"), write, "{under}");
+    }
+    assert_eq!(home.run_bare(&["list"]), "");
+    home.run_bare(&["import", "old", "--under", "Old notes/"]);
+    assert_eq!(home.run_bare(&["list"]), "Old notes/a\nOld notes/b\n");
+}

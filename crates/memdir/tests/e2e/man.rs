@@ -38,3 +38,13 @@ fn every_command_has_a_page_and_the_first_has_everything_else() {
     let list = page(&home, "memdir-list.1");
     assert!(list.contains(".SH ALIASES\n.nf\nls\n.fi\n") && list.contains("--newer"), "{list}");
 }
+
+#[test]
+fn the_directory_of_the_memory_is_not_that_of_the_pages() {
+    let home = Home::new();
+    let page = home.run_bare(&["man"]);
+    fs::create_dir(home.path("work/d")).unwrap();
+    assert_eq!(home.run_bare(&["--dir", "d", "man"]), page);
+    assert_eq!(home.run_bare(&["man", "--dir", "d"]), page);
+    assert_eq!(files_below(&home.path("work")), [""; 0]);
+}

@@ -173,6 +173,34 @@ fn the_instructions_are_served_and_a_dialect_has_tools_only() {
 }
 
 #[test]
+fn messages_before_initialize_do_not_end_the_session() {
+    let home = Home::new();
+    for revision in ["2025-06-18", SESSIONLESS] {
+        let mut talk = Talk::silent(&home, &[]);
+        let send_early = |talk: &mut Talk| {
+            talk.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+            talk.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
+            talk.send(&json!({ "jsonrpc": "2.0", "id": 7, "result": {} }));
+        };
+        send_early(&mut talk);
+        assert_eq!(talk.ask("ping", json!({}))["result"], json!({}));
+        send_early(&mut talk);
+        let message = |answer: Value| answer["error"]["message"].clone();
+        assert_eq!(
+            message(talk.ask("initialize", json!({ "protocolVersion": "2025-06-18" }))),
+            "invalid params for initialize: \"capabilities\" is missing; it must be an object"
+        );
+        send_early(&mut talk);
+        talk.hello(revision);
+        assert!(talk.ask("tools/list", json!({}))["result"]["tools"].is_array());
+        send_early(&mut talk);
+        assert!(talk.ask("tools/list", json!({}))["result"]["tools"].is_array());
+        let (status, complaints) = talk.end();
+        assert!(status.success() && complaints.is_empty(), "{status} {complaints}");
+    }
+}
+
+#[test]
 fn the_server_exits_when_its_client_disconnects() {
     let home = Home::new();
     // Before the handshake, after it, and with a response that is never read.

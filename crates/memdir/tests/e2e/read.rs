@@ -209,3 +209,27 @@ fn what_a_listing_prints_is_accepted_back() {
         }
     }
 }
+
+#[test]
+fn lines_override_the_range_of_a_path() {
+    let home = Home::new();
+    home.put("a.md", "one\ntwo\nthree\n");
+    assert_eq!(home.run(&["get", "a:1-2"]), "one\ntwo\n");
+    assert_eq!(home.run(&["get", "a:1-2", "--lines", "3-3"]), home.run(&["get", "a", "--lines", "3-3"]));
+    assert_eq!(home.ok(&["get", "a:1-2", "--lines", "3-3"]), "three\n");
+}
+
+#[test]
+fn selected_memories_without_an_entrypoint_are_not_called_missing() {
+    let home = Home::new();
+    home.ok(&["write", "notes/a", "x"]);
+    assert_snapshot!(home.run(&["--only", "notes", "read"]), @"
+    -- stderr
+    note: the selected memories have no entrypoint (MEMORY.md); list them with `memdir list` and the same options
+    ");
+    assert_eq!(home.ok(&["--only", "notes", "list"]), "notes/a\n");
+    assert_snapshot!(home.run(&["--only", "other", "read"]), @"
+    -- stderr
+    note: no memories yet; create one with: memdir write NAME TEXT
+    ");
+}

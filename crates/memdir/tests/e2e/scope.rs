@@ -1,12 +1,12 @@
 //! Scopes: projects, worktrees, teams, agents, switches, and the settings of a repository.
 
 use crate::{
-    home::{Home, files_below},
+    home::{Home, feed, files_below},
     talk::Talk,
 };
 use insta::assert_snapshot;
 use serde_json::json;
-use std::{fs, process::Command};
+use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, process::Command};
 
 /// Runs git in a directory of the machine.
 pub(crate) fn git(home: &Home, dir: &str, args: &[&str]) {
@@ -338,18 +338,16 @@ fn merging_moves_every_memory_and_loses_none() {
     shop-[HASH]/both
     ");
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
-    assert_snapshot!(run_in(&home, "shop", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy to other-[HASH]");
-    assert_snapshot!(run_in(&home, "other", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy here from shop-[HASH]");
-    // A move from one project to another is undone in both, from either of them.
+    assert_snapshot!(run_in(&home, "shop", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved both and 1 more to other-[HASH]");
+    assert_snapshot!(run_in(&home, "other", &["history", "--limit", "1"]).lines().last().unwrap().rsplit("  ").next().unwrap(), @"moved deploy and 1 more here from shop-[HASH]");
     let history = home.bare(&["history", "--limit", "1", "--json"]).current_dir(home.path("other")).output().unwrap().stdout;
     let history: serde_json::Value = serde_json::from_slice(&history).unwrap();
     let id = history["changes"][0]["id"].as_str().unwrap();
     assert!(run_in(&home, "other", &["undo", &id[..2]]).contains("is too short"), "it may be another change");
+    // A merge is one change, which is undone in both projects, from either of them.
     run_in(&home, "other", &["undo", &id.to_uppercase()]);
-    run_in(&home, "shop", &["undo"]);
     assert_eq!((run_in(&home, "shop", &["list"]), run_in(&home, "other", &["list"])), ("both\ndeploy\n".into(), "both\n".into()));
     run_in(&home, "shop", &["redo"]);
-    run_in(&home, "other", &["redo"]);
     assert_snapshot!(run_in(&home, "shop", &["list"]), @"");
     assert_snapshot!(run_in(&home, "other", &["projects", "rename", &into, "kept"]), @"
     moved 3 memories from other-[HASH] to kept
@@ -378,9 +376,61 @@ fn a_named_project_is_shared_by_all_directories_that_use_it() {
     assert_snapshot!(run_in(&home, "plain", &["list", "--project", "../x"]), @r#"
     -- stderr
     error: invalid project id "../x"
-    hint: use letters, digits, - and _; list existing ids with: memdir projects
+    hint: use a name without slashes that does not begin with a dot; list existing ids with: memdir projects
     -- exit 2
     "#);
+}
+
+#[test]
+fn memories_that_would_get_one_name_by_a_merge_are_all_kept() {
+    let home = Home::new();
+    run_in(&home, "other", &["init", "--project", "from"]);
+    run_in(&home, "other", &["init", "--project", "into"]);
+    for (project, name) in [("from", "a"), ("from", "from/a"), ("into", "a")] {
+        run_in(&home, "other", &["write", name, &format!("{name} of {project}"), "--project", project]);
+    }
+    assert_snapshot!(run_in(&home, "other", &["projects", "merge", "from", "into"]), @"
+    renamed a to from/a, because the name was in use
+    renamed from/a to from/from/a, because the name was in use
+    moved 2 memories from from to into
+    ");
+    assert_snapshot!(run_in(&home, "other", &["read", "a", "from/a", "from/from/a", "--project", "into"]), @"
+    ==> a <==
+    a of into
+
+    ==> from/a <==
+    a of from
+
+    ==> from/from/a <==
+    from/a of from
+    ");
+}
+
+#[test]
+fn a_variable_that_is_not_utf8_selects_no_other_memory() {
+    let home = Home::new();
+    let invalid = OsStr::from_bytes(b"caf\xe9");
+    for key in ["MEMDIR_PROJECT", "MEMDIR_AGENT", "MEMDIR_DISABLE"] {
+        let output = home.bare(&["write", "a", "x"]).env(key, invalid).output().unwrap();
+        let expected = format!(
+            "-- stderr\nerror: the value of {key} is not valid UTF-8\nhint: set {key} to a value in UTF-8, or unset it\n-- exit 3\n"
+        );
+        assert_eq!(home.transcript(&["write"], output), expected);
+        let mut hook = home.bare(&["hook", "claude-code", "session-start"]);
+        let output = feed(hook.env(key, invalid), b"{}");
+        assert!(output.status.success() && output.stdout.is_empty(), "{key}: {output:?}");
+    }
+    assert_eq!(files_below(&home.path("home")), [""; 0]);
+}
+
+#[test]
+fn the_options_of_a_hint_can_be_typed() {
+    let home = Home::new();
+    let printed = home.run_bare(&["--project=-x", "init"]);
+    assert!(printed.contains("memdir --project=-x write"), "{printed}");
+    assert_eq!(home.run_bare(&["--project=-x", "list"]), "");
+    let printed = home.run_bare(&["--project=-y", "list"]);
+    assert!(printed.contains("create it with: memdir --project=-y init"), "{printed}");
 }
 
 #[test]

@@ -326,3 +326,17 @@ fn nothing_found_is_exit_status_1() {
     assert!(!home.run(&["search", "xylophone", "--why-not", "a"]).contains("-- exit"));
     assert!(!home.run_with(&["search", "--batch", "-"], "{\"id\": 1, \"query\": \"xylophone\"}\n").contains("-- exit"));
 }
+
+#[test]
+fn a_mistyped_type_in_a_query_is_reported() {
+    let home = Home::new();
+    home.put("a.md", "---\ntype: feedback\n---\n\nDeploy on Tuesdays.\n");
+    assert_snapshot!(home.run(&["search", "type:bad"]), @r#"
+    -- stderr
+    note: type:bad was searched as words: "bad" is not one of user, feedback, project, reference
+    note: no results; try other words or a lower --min-score
+    -- exit 1
+    "#);
+    assert!(home.run(&["search", "deploy", "type:feedbak"]).contains("note: type:feedbak was searched as words"));
+    assert!(!home.run(&["search", "deploy", "type:feedback"]).contains("note:"));
+}

@@ -73,6 +73,21 @@ fn tokens_in_an_inline_array_are_added_and_revoked() {
 }
 
 #[test]
+fn a_token_is_not_revoked_by_an_id_that_is_too_short() {
+    let home = Home::new();
+    home.bare(&["token", "add", "ada"]).output().unwrap();
+    let ids = token_ids(&home);
+    for id in ["", &ids[0][..2]] {
+        let expected = format!(
+            "-- stderr\nerror: token id {id:?} is too short: use at least 3 characters\nhint: list the tokens with: memdir token list\n-- exit 2\n"
+        );
+        assert_eq!(home.run_bare(&["token", "revoke", id]), expected);
+    }
+    assert_eq!(token_ids(&home), ids);
+    assert_eq!(home.run_bare(&["token", "revoke", &ids[0][..3]]), format!("revoked ada's token {}\n", ids[0]));
+}
+
+#[test]
 fn every_switch_of_chats_is_kept() {
     let home = Home::new();
     home.bare(&["chats", "on"]).output().unwrap();

@@ -66,6 +66,32 @@ fn the_last_change_is_undone_and_redone() {
 }
 
 #[test]
+fn a_change_that_was_undone_again_by_its_id_is_skipped() {
+    let home = Home::new();
+    home.ok(&["write", "first", "x"]);
+    home.ok(&["write", "a", "x"]);
+    let change = home.last_change();
+    for command in ["undo", "redo", "undo"] {
+        home.ok(&[command, &change]);
+    }
+    assert_snapshot!(home.run(&["undo", &change]), @r"
+    -- stderr
+    error: change [ID] was already undone
+    hint: redo it with: memdir redo [ID]
+    -- exit 1
+    ");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: create first, by ada, just now (redo: memdir redo [ID])");
+    assert_eq!(home.ok(&["list"]), "");
+    home.ok(&["redo"]);
+    home.ok(&["redo"]);
+    assert_eq!(home.ok(&["list"]), "a\nfirst\n");
+    // An undo of the first redo is the newest of the same change too.
+    home.ok(&["undo"]);
+    home.ok(&["undo"]);
+    assert_eq!(home.ok(&["list"]), "");
+}
+
+#[test]
 fn changes_of_others_are_only_undone_by_id() {
     let home = Home::new();
     home.ok(&["write", "a", "ada's", "--actor", "ada"]);

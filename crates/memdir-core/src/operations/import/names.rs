@@ -31,11 +31,10 @@ pub fn log_name(folder: &str, at: Option<Timestamp>, name: &str) -> String {
     }
 }
 
-/// Returns the path for an imported memory: its own name if that is valid, else a slug of it.
+/// Returns the path for an imported memory below a valid topic or none: its own name if that is valid, else a slug of it.
 pub(super) fn path(under: &str, name: &str) -> Result<MemoryPath> {
-    let joined = if under.is_empty() { name.to_owned() } else { format!("{}/{name}", under.trim_matches('/')) };
-    let wanted = MemoryPath::parse(&joined).or_else(|_| MemoryPath::parse(&slugs(&joined)));
-    let path = wanted.or_else(|_| MemoryPath::parse(&slug(name)))?;
+    let below = |name: &str| MemoryPath::parse(&if under.is_empty() { name.to_owned() } else { format!("{under}/{name}") });
+    let path = below(name).or_else(|_| below(&slugs(name))).or_else(|_| below(&slug(name)))?;
     Ok(if path.is_md() { path } else { path.with_md() })
 }
 
@@ -54,6 +53,7 @@ mod tests {
             ("", "notes/Deploy.md", "notes/Deploy.md"),
             ("", "notes/deploy", "notes/deploy.md"),
             ("old", "deploy", "old/deploy.md"),
+            ("Old notes", "what?/C:\\x", "Old notes/what/c/x.md"),
             ("", "../../etc/passwd", "etc/passwd.md"),
             ("", "/abs/x.md", "abs/x.md"),
             ("", "C:\\x?", "c/x.md"),
