@@ -113,11 +113,10 @@ fn check_entrypoint(store: &FileStore, mount: &MountInfo, what: &str) -> Option<
         Ok(None) if meta.is_dir() => format!("{} is a directory, not a file", file.display()),
         Ok(None) if meta.is_symlink() => format!("{} is a dangling symbolic link", file.display()),
         Ok(None) => return None,
+        Err(Error::BadPath { why, .. }) => why,
         Err(error) => error.command_message(),
     };
-    let quoted = quote_posix(&file.to_string_lossy());
-    let fix = format!("move it away, then create the entrypoint with: mv {quoted} {quoted}.old && memdir entrypoint --repair");
-    Some(DoctorFinding::bad(what, seen, fix))
+    Some(DoctorFinding::bad(what, seen, "move it out of the directory of the memory; the next change creates the entrypoint again"))
 }
 
 /// Opens the mounts without creating them. A space that cannot be opened is reported by every other command.

@@ -26,7 +26,7 @@ fn a_directory_that_cannot_be_created_reads_as_empty_and_fails_the_first_write()
     fs::write(home.path("memory"), "a file is in the way").unwrap();
     assert_snapshot!(home.run(&["list"]), @r#"
     -- stderr
-    note: cannot create "[HOME]/memory": Not a directory (os error 20)
+    note: cannot open "[HOME]/memory": Not a directory (os error 20)
     "#);
     assert_snapshot!(home.run(&["write", "a", "x"]), @r#"
     -- stderr
@@ -38,9 +38,10 @@ fn a_directory_that_cannot_be_created_reads_as_empty_and_fails_the_first_write()
 }
 
 #[test]
-fn a_home_that_cannot_be_written_fails_changes_with_a_hint() {
+fn a_journal_that_cannot_be_written_fails_changes_with_a_hint() {
     let home = Home::new();
-    fs::write(home.path("home"), "a file is in the way").unwrap();
+    fs::create_dir(home.path("home")).unwrap();
+    fs::write(home.path("home/journal"), "a file is in the way").unwrap();
     home.put("a.md", "readable\n");
     assert_eq!(home.ok(&["read", "a"]), "readable\n");
     assert_snapshot!(home.run(&["write", "b", "x"]), @r#"
