@@ -73,7 +73,10 @@ use crate::{
 };
 use memdir_core::{
     Error, List, Memdir, MemoryPath, Version,
-    internal::base::text::{self, counted},
+    internal::base::{
+        limits,
+        text::{self, counted},
+    },
 };
 use std::collections::BTreeSet;
 
@@ -213,15 +216,20 @@ pub(crate) fn run(args: &Args, output: OutputOptions) -> Outcome {
         }
         Ok((settings, scope))
     };
-    match plan.needs {
+    if let Needs::Nothing(run) = plan.needs {
+        return run();
+    }
+    let (settings, scope) = load()?;
+    let outcome = match plan.needs {
         Needs::Nothing(run) => run(),
-        Needs::Settings(run) => load().and_then(|(settings, scope)| run(&settings, &scope)),
-        Needs::Space(run) => load().and_then(|(settings, scope)| in_scope(&settings, &scope, Ok, run)),
-        Needs::Search(embedder, run) => load().and_then(|(settings, scope)| {
+        Needs::Settings(run) => run(&settings, &scope),
+        Needs::Space(run) => in_scope(&settings, &scope, Ok, run),
+        Needs::Search(embedder, run) => {
             let with_search = |memdir| spaces::with_search_once(memdir, &settings, embedder);
             in_scope(&settings, &scope, with_search, run)
-        }),
-    }
+        }
+    };
+    outcome.map_err(|failure| failure.in_memory(settings.typed_options()))
 }
 
 /// Opens the space of a scope, prepares it, and runs a command in it.
@@ -370,18 +378,18 @@ fn expected(memdir: &Memdir, path: &MemoryPath, text: Option<&str>) -> Result<Op
     Ok(Some(memdir_core::internal::operations::diff::resolve_version(memdir.store(), path, text)?))
 }
 
-/// Reads a file of the command line; `-` is standard input.
-fn input(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+/// Reads a file of the command line, which may have at most `limit` bytes; `-` is standard input.
+fn input(path: &std::path::Path, limit: u64) -> Result<Vec<u8>, Failure> {
     if stdin::is_stdin(path) {
-        stdin::read()
-    } else {
-        std::fs::read(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source })
+        return stdin::read(limit);
     }
+    let file = std::fs::File::open(path).map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source })?;
+    stdin::read_all(file, path, limit)
 }
 
 /// Reads a file of the command line as UTF-8.
 fn input_text(path: &std::path::Path) -> Result<String, Failure> {
-    to_text(path, input(path)?)
+    to_text(path, input(path, limits::READ_FILE_BYTES)?)
 }
 
 fn to_text(path: &std::path::Path, bytes: Vec<u8>) -> Result<String, Failure> {

@@ -31,6 +31,7 @@ pub(crate) use oauth::{OAuthGroup, OAuthSetting};
 pub(crate) use repository::RepositorySettings;
 use std::{
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -262,7 +263,26 @@ pub(crate) fn chat_roots(folders: &[PathBuf]) -> memdir_chats::Roots {
     }
 }
 
+/// memdir's home. It may be missing, but a file in its place is an error: to every command that only reads, it would look like an empty
+/// memory.
 fn home(global: &GlobalArgs, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
+    let home = chosen_home(global, cwd)?;
+    let is_in_the_way = match home.value.metadata() {
+        Ok(meta) => !meta.is_dir(),
+        Err(error) => error.kind() == io::ErrorKind::NotADirectory,
+    };
+    if !is_in_the_way {
+        return Ok(home);
+    }
+    let hint = match home.origin {
+        "--home" => "pass a directory to --home",
+        "MEMDIR_HOME" => "set MEMDIR_HOME to a directory",
+        _ => "move or delete the file",
+    };
+    Err(Failure::Settings { message: format!("memdir's home {} is not a directory", home.value.display()), hint: hint.into() })
+}
+
+fn chosen_home(global: &GlobalArgs, cwd: &Path) -> Result<WithOrigin<PathBuf>, Failure> {
     if let Some(home) = &global.home {
         return explicit_home("--home", home, cwd);
     }

@@ -1,9 +1,11 @@
 //! Checks whether an installation works: starts the server and runs the hooks from the host's files as the host would. Starts only the
 //! programs named there, and changes nothing, except that it sets damaged records of a journal aside if the user asks for it.
 
+mod directories;
 mod run;
 mod team;
 
+pub(crate) use directories::{check_directories, check_files, check_journals};
 pub(crate) use team::{check_team_server, remote_entry};
 
 use crate::{
@@ -17,20 +19,11 @@ use crate::{
     off_switch::OffSwitch,
 };
 use memdir_chats::EmptyHost;
-use memdir_core::{
-    Access, FileStore, Mount,
-    internal::{
-        base::{shell::quote_posix, text::counted},
-        store::files::{JournalDamage, LeftoverFiles},
-    },
-};
+use memdir_core::internal::base::{shell::quote_posix, text::counted};
 use run::{HookRun, handshake, run_hook};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 /// The number of characters that hosts accept from a hook.
 const MAX_HOOK_CHARS: usize = 10_000;
@@ -83,47 +76,6 @@ impl DoctorFinding {
     fn fixable(host: &Host, what: impl Into<String>, seen: impl Into<String>) -> DoctorFinding {
         let fix = format!("run: memdir doctor {} --fix", host.name);
         DoctorFinding { can_fix: true, ..DoctorFinding::bad(what, seen, fix) }
-    }
-}
-
-/// Checks the journals of mounts. Sets damaged records aside and removes temporary files that a crash left, unless there is an `advice`:
-/// then it only reports them, with it. Reports only what is wrong.
-pub(crate) fn check_journals(mounts: &[Mount], label: &dyn Fn(&str) -> String, advice: Option<&str>) -> Vec<DoctorFinding> {
-    // A check creates nothing, and a space that cannot be opened is reported by every other command.
-    let late: Vec<Mount> = mounts.iter().map(|mount| Mount { late: true, ..mount.clone() }).collect();
-    let Ok(store) = FileStore::open(&late) else { return Vec::new() };
-    let one = |damage: JournalDamage| {
-        let what = format!("journal of {}", label(&damage.prefix));
-        let records = counted(damage.records, "damaged record", "damaged records");
-        let dir = damage.dir.display();
-        if let Some(advice) = advice {
-            return DoctorFinding::bad(what, format!("{records} in {dir}"), advice);
-        }
-        match store.repair_journal(&damage.prefix) {
-            Ok(_) => DoctorFinding::ok(what, format!("{records} set aside in {dir}")),
-            Err(error) => DoctorFinding::bad(what, format!("{records} in {dir}"), format!("cannot be fixed: {error}")),
-        }
-    };
-    let mut findings: Vec<DoctorFinding> = store.check_journals().into_iter().map(one).collect();
-    findings.extend(store.leftover_files().into_iter().map(|left| check_leftovers(&store, &left, label, advice)));
-    findings
-}
-
-/// Reports temporary files that a crash left in a mount, and without an `advice` removes them.
-fn check_leftovers(store: &FileStore, left: &LeftoverFiles, label: &dyn Fn(&str) -> String, advice: Option<&str>) -> DoctorFinding {
-    let what = format!("temporary files in {}", label(&left.prefix));
-    let list = |files: &[PathBuf]| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
-    let seen = format!("left by a crash: {}", list(&left.files));
-    if let Some(advice) = advice {
-        return DoctorFinding::bad(what, seen, advice);
-    }
-    match store.remove_leftover_files(&left.prefix) {
-        Ok(kept) if kept.is_empty() => DoctorFinding::ok(what, format!("removed: {}", list(&left.files))),
-        Ok(kept) => {
-            let seen = format!("kept, because their contents are not in the history: {}", list(&kept));
-            DoctorFinding::bad(what, seen, "copy what you need from each file, then delete it")
-        }
-        Err(error) => DoctorFinding::bad(what, seen, format!("cannot be fixed: {error}")),
     }
 }
 
@@ -426,27 +378,4 @@ fn sample_input(event: HookEvent, dir: &Path) -> String {
 pub(crate) fn memory_is_off(switch: &OffSwitch) -> DoctorFinding {
     let fix = format!("{}; until then, tools fail, hooks print nothing, and `memdir doctor` does not check them", switch.hint());
     DoctorFinding::bad("memory", format!("off: {switch}"), fix)
-}
-
-/// Checks that the directories of the home and the mounts are usable.
-pub(crate) fn check_directories(home: &Path, mounts: &[(String, PathBuf, Access)]) -> Vec<DoctorFinding> {
-    let mut findings = vec![check_directory("home", home, Access::ReadWrite)];
-    findings.extend(mounts.iter().map(|(label, root, access)| check_directory(&format!("mount {label}"), root, *access)));
-    findings
-}
-
-fn check_directory(what: &str, dir: &Path, access: Access) -> DoctorFinding {
-    let is_writable = access == Access::ReadWrite;
-    let shown = dir.display();
-    match dir.metadata() {
-        Ok(meta) if !meta.is_dir() => DoctorFinding::bad(what, format!("{shown} is not a directory"), "move or delete the file"),
-        Ok(meta) if is_writable && meta.permissions().readonly() => {
-            DoctorFinding::bad(what, format!("{shown} is read-only"), "make the directory writable")
-        }
-        Ok(_) => DoctorFinding::ok(what, shown.to_string()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            DoctorFinding::ok(what, format!("{shown} ({})", if is_writable { "created when needed" } else { "does not exist" }))
-        }
-        Err(e) => DoctorFinding::bad(what, format!("{shown}: {e}"), io_hint(&e)),
-    }
 }

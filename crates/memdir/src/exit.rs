@@ -61,6 +61,8 @@ pub(crate) enum Failure {
     Unsaved { cause: Box<Failure>, kept: PathBuf, resume: String },
     /// A host's memories were imported, and what was to follow failed. The notes say what was imported, and how to undo it.
     AfterImport { cause: Box<Failure>, imported: Vec<String> },
+    /// A command failed whose options select another memory than the default one; each is followed by a blank.
+    InMemory { cause: Box<Failure>, options: String },
     /// Memory is disabled.
     Off { switch: OffSwitch },
     /// The configuration is invalid.
@@ -84,6 +86,11 @@ impl Failure {
         if imported.is_empty() { cause } else { Failure::AfterImport { cause: Box::new(cause), imported } }
     }
 
+    /// The failure of a command with these options; the same one if it has none.
+    pub(crate) fn in_memory(self, options: String) -> Failure {
+        if options.is_empty() { self } else { Failure::InMemory { cause: Box::new(self), options } }
+    }
+
     /// The exit status. Every kind of failure is mapped here and nowhere else.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -91,7 +98,7 @@ impl Failure {
             Failure::CommandLine { .. } | Failure::Hook { .. } => Exit::Success,
             Failure::Usage { .. } => Exit::Usage,
             Failure::Negative { .. } => Exit::Negative,
-            Failure::Unsaved { cause, .. } | Failure::AfterImport { cause, .. } => cause.exit(),
+            Failure::Unsaved { cause, .. } | Failure::AfterImport { cause, .. } | Failure::InMemory { cause, .. } => cause.exit(),
             Failure::Core { error, .. } => exit_for(error),
             // The reader closed the pipe early, as `head` does; the command itself has succeeded.
             Failure::Output { source } if source.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
@@ -120,6 +127,12 @@ impl Failure {
                 let FailureText { code, message, hint } = cause.text();
                 let parts = std::iter::once(hint.as_str()).chain(imported.iter().map(String::as_str)).filter(|part| !part.is_empty());
                 (code, message, parts.collect::<Vec<_>>().join("; "))
+            }
+            Failure::InMemory { cause, options } => {
+                let FailureText { code, message, hint } = cause.text();
+                // Without the options, the doctor would check another memory.
+                let selected = |text: String| text.replace("memdir doctor", &format!("memdir {options}doctor"));
+                (code, selected(message), selected(hint))
             }
             Failure::Off { switch } => ("off", format!("memory is off: {switch}"), switch.hint()),
             Failure::Settings { message, hint, .. } => ("settings", message.clone(), hint.clone()),

@@ -12,8 +12,8 @@ use crate::{
 };
 use memdir_chats::{SearchedProject, SyncMemo, Syncer};
 use memdir_core::{
-    Actor, CueProposals, Embedder, Error, FileStore, Index, IndexPool, Memdir, MemoryPath, Mount, MountInfo, NoChats, Searcher, Source,
-    Store, SystemClock,
+    Access, Actor, CueProposals, Embedder, Error, FileStore, Index, IndexPool, Memdir, MemoryPath, Mount, MountInfo, NoChats, Searcher,
+    Source, Store, SystemClock,
     internal::{
         dialects::{Dialect, DialectPlaces},
         operations::ledger::UseLedger,
@@ -42,11 +42,10 @@ pub(crate) fn open(settings: &Settings, scope: &Scope) -> Result<SpaceWithNotes,
     open_with(settings, scope, &scope.mounts_only())
 }
 
-/// Opens the space of a scope for one command. If memdir's home does not exist, only a write creates its directories, so that
-/// reading leaves nothing behind.
+/// Opens the space of a scope for one command. Only a write creates its directories, so that reading leaves nothing behind: not even
+/// the directory of a mistyped variable.
 pub(crate) fn open_lazy(settings: &Settings, scope: &Scope) -> Result<SpaceWithNotes, Failure> {
-    let home = &settings.home.value;
-    let late = |mount: Mount| Mount { late: mount.late || (mount.root.starts_with(home) && !home.is_dir()), ..mount };
+    let late = |mount: Mount| Mount { late: mount.late || mount.access == Access::ReadWrite, ..mount };
     open_with(settings, scope, &scope.mounts_only().into_iter().map(late).collect::<Vec<_>>())
 }
 

@@ -45,6 +45,9 @@ pub struct Listing {
     /// Refused names, links that lead out of the mount, names that collide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
+    /// The directories, by their names in the space, whose memories are missing because they could not be read.
+    #[serde(skip)]
+    pub unlisted: Vec<String>,
     /// Number of files omitted because there were too many.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: usize,
@@ -103,7 +106,7 @@ pub(crate) fn list(store: &dyn Store, context: &Context, query: &List) -> Result
     }
     mark_superseded(store, &entries, &fields, &mut memories);
     memories.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(Listing { memories, problems: walk.problems, left_out: walk.left_out })
+    Ok(Listing { memories, problems: walk.problems, unlisted: walk.unlisted, left_out: walk.left_out })
 }
 
 /// Marks the memories that others of the same mount and listing replace.

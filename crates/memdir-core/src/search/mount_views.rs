@@ -9,8 +9,12 @@ use super::{
     watch::{TreeChanges, TreeWatch},
 };
 use crate::{
-    base::{error::Result, stamp::Stamp, time::Clock},
-    store::{ChangeSequence, Entry, Source, Store, mounts},
+    base::{
+        error::{Problem, Result},
+        stamp::Stamp,
+        time::Clock,
+    },
+    store::{ChangeSequence, Entry, Source, Store, Walk, mounts},
 };
 use std::{
     borrow::Cow,
@@ -63,6 +67,8 @@ pub(crate) struct MountViews {
     is_inbox: bool,
     /// `Some` in a long-lived process.
     watched: Option<Mutex<WatchedViews>>,
+    /// Why files could not be listed the last time.
+    problems: Mutex<Vec<Problem>>,
 }
 
 /// The views of the last search, with what proves that they are still current.
@@ -85,7 +91,7 @@ pub(crate) struct CurrentViews {
 impl MountViews {
     pub(crate) fn new(mounts: Vec<SearchMount>) -> Self {
         let is_inbox = mounts.first().is_some_and(|mount| mount.source == Source::Inbox);
-        MountViews { mounts, is_inbox, watched: None }
+        MountViews { mounts, is_inbox, watched: None, problems: Mutex::default() }
     }
 
     /// Keeps views between calls, guarded by file system events.
@@ -186,9 +192,16 @@ impl MountViews {
         Some(entries).filter(|entries| !entries.is_empty())
     }
 
+    /// Why files could not be listed the last time they all were.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Every file that is searched here.
     fn all_entries(&self, store: &dyn Store) -> Result<Vec<Entry>> {
-        if self.is_inbox { inbox_entries(store) } else { all_entries(store) }
+        let Walk { entries, problems, .. } = if self.is_inbox { list_inboxes(store) } else { list_searched(store) }?;
+        *self.problems.lock().unwrap_or_else(PoisonError::into_inner) = problems;
+        Ok(entries)
     }
 
     /// Brings the views in step with the entries.
@@ -198,22 +211,27 @@ impl MountViews {
     }
 }
 
-/// Every candidate.
-fn inbox_entries(store: &dyn Store) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+/// Lists every candidate.
+fn list_inboxes(store: &dyn Store) -> Result<Walk> {
+    let mut all = Walk::default();
     for mount in store.mounts().iter().filter(|mount| mount.source == Source::Inbox) {
-        entries.extend(store.list(&mount.prefix)?.entries);
+        add(&mut all, store.list(&mount.prefix)?);
     }
-    Ok(entries)
+    Ok(all)
 }
 
-/// Every file of the space that is searched, including those of mounts that are listed only on request, without candidates.
-pub(crate) fn all_entries(store: &dyn Store) -> Result<Vec<Entry>> {
-    let mut entries = store.list("")?.entries;
+/// Lists every file of the space that is searched, including those of mounts that are listed only on request, without candidates.
+pub(crate) fn list_searched(store: &dyn Store) -> Result<Walk> {
+    let mut all = store.list("")?;
     for mount in store.mounts().iter().filter(|mount| mount.apart && mount.source != Source::Inbox) {
-        entries.extend(store.list(&mount.prefix)?.entries);
+        add(&mut all, store.list(&mount.prefix)?);
     }
     // The questions of a tests file would find themselves.
-    entries.retain(|entry| mounts::file_kind(store, &entry.path).is_searched());
-    Ok(entries)
+    all.entries.retain(|entry| mounts::file_kind(store, &entry.path).is_searched());
+    Ok(all)
+}
+
+fn add(all: &mut Walk, more: Walk) {
+    all.entries.extend(more.entries);
+    all.problems.extend(more.problems);
 }

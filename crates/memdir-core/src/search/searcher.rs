@@ -13,7 +13,7 @@ use super::{
     indexing::{Indexed, Progress},
     meaning::Meaning,
     mount_index::MountIndex,
-    mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, all_entries},
+    mount_views::{CurrentViews, IndexContext, MountViews, SearchMount, list_searched},
     outdated::SuccessionCache,
     pool::IndexPool,
     query::Query,
@@ -27,7 +27,7 @@ use crate::{
         time::Clock,
     },
     memory::succession::Successions,
-    store::{EntrypointMode, MountInfo, Source, Store},
+    store::{EntrypointMode, MountInfo, Source, Store, Walk},
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -217,7 +217,7 @@ impl Searcher {
 
     /// Brings every index in step with the files, or rebuilds it; then embeds what has no vector yet.
     pub fn index(&self, store: &dyn Store, rebuild: bool, progress: &Progress<'_>) -> Result<Vec<Indexed>> {
-        let entries = all_entries(store)?;
+        let Walk { entries, mut problems, .. } = list_searched(store)?;
         let mut all = Vec::new();
         for mount in self.mounts.mounts() {
             let (indexer, entries) = (self.context(store).indexer(mount), self.mounts.entries_of(mount, &entries));
@@ -236,9 +236,16 @@ impl Searcher {
                 Ok(files) => indexed.embedded = files,
                 Err(error) => indexed.problems.push(Problem::whole(format!("some files cannot be searched by meaning yet: {error}"))),
             }
+            // What could not be listed belongs to all mounts, and is reported once.
+            indexed.problems.append(&mut problems);
             all.push(indexed);
         }
         Ok(all)
+    }
+
+    /// Returns why files could not be listed for the last search.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.mounts.problems()
     }
 
     /// Embeds at most `files` files that have no vectors yet and returns their number; for small steps in the background.
@@ -276,7 +283,7 @@ impl Searcher {
 
     /// Compares the indexes with the files.
     pub fn state(&self, store: &dyn Store) -> Result<Vec<IndexState>> {
-        let entries = all_entries(store)?;
+        let entries = list_searched(store)?.entries;
         let state = |mount: &SearchMount| -> Result<IndexState> {
             let index = mount.index.index();
             let view = index.view()?;

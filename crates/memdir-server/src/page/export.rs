@@ -27,6 +27,10 @@ pub struct ExportedView {
     pub memories: usize,
     /// The prefixes of mounts that were left out.
     pub left_out: Vec<String>,
+    /// Why memories of the other mounts are missing: files and directories that could not be read.
+    pub problems: Vec<String>,
+    /// Whether no memory of the other mounts is missing.
+    pub is_complete: bool,
 }
 
 struct ExportedMemory {
@@ -42,12 +46,31 @@ pub fn export_view(memdir: &Memdir, title: &str, includes: &dyn Fn(&str) -> bool
     let store = memdir.store();
     let prefix_of = |path: &MemoryPath| mounts::mount_of(store, path).map(|mount| mount.prefix.clone()).unwrap_or_default();
     let mut memories = Vec::new();
-    for listed in memdir.list(&List::default())?.memories {
+    let listing = memdir.list(&List::default())?;
+    let mut problems: Vec<String> = listing.problems.into_iter().map(|problem| problem.what).collect();
+    if listing.left_out > 0 {
+        problems.push(format!("too many files: {} omitted", layout::counted(listing.left_out as u64, "file", "files")));
+    }
+    let is_mount = |name: &str| store.mounts().iter().any(|mount| mount.prefix == name);
+    let owner = |dir: &str| match is_mount(dir) {
+        true => dir.to_owned(),
+        false => mounts::locate(store.mounts(), dir).map(|(mount, _)| mount.prefix.clone()).unwrap_or_default(),
+    };
+    let mut is_complete = listing.left_out == 0 && !listing.unlisted.iter().any(|dir| includes(&owner(dir)));
+    for listed in listing.memories {
         if !includes(&prefix_of(&listed.path)) {
             continue;
         }
-        // A file that vanished or cannot be read is not in the export.
-        let Ok(Some(stored)) = store.get(&listed.path) else { continue };
+        let stored = match store.get(&listed.path) {
+            Ok(Some(stored)) => stored,
+            // It vanished since it was listed.
+            Ok(None) => continue,
+            Err(error) => {
+                problems.push(format!("skipped {}: {error}", listed.name));
+                is_complete = false;
+                continue;
+            }
+        };
         let (memory, _) = Memory::parse(&secrets::redact(&text::decode(&stored.bytes).0));
         let age = time::age(memdir.context().clock.now(), memory.last_confirmed(stored.stamp.modified()));
         memories.push(ExportedMemory { id: format!("m{}", memories.len() + 1), name: listed.name, age, memory, path: stored.path });
@@ -55,7 +78,7 @@ pub fn export_view(memdir: &Memdir, title: &str, includes: &dyn Fn(&str) -> bool
     let left_out = store.mounts().iter().map(|mount| mount.prefix.clone()).filter(|prefix| !includes(prefix)).collect();
     let ids: BTreeMap<&str, &str> = memories.iter().map(|one| (one.path.name(), one.id.as_str())).collect();
     let html = document(memdir, title, &memories, &ids).into_string();
-    Ok(ExportedView { html, memories: memories.len(), left_out })
+    Ok(ExportedView { html, memories: memories.len(), left_out, problems, is_complete })
 }
 
 fn document(memdir: &Memdir, title: &str, memories: &[ExportedMemory], ids: &BTreeMap<&str, &str>) -> Markup {

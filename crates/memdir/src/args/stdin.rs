@@ -2,8 +2,9 @@
 
 use super::{Args, Command, ReviewWhat};
 use crate::exit::Failure;
+use memdir_core::internal::base::{limits, text};
 use std::{
-    io::{self, IsTerminal as _, Read as _, Write as _},
+    io::{self, IsTerminal as _, Read, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -30,11 +31,20 @@ pub(crate) fn read_texts(args: &mut Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads all of standard input.
-pub(crate) fn read() -> Result<Vec<u8>, Failure> {
+/// Reads all of standard input, which may have at most `limit` bytes.
+pub(crate) fn read(limit: u64) -> Result<Vec<u8>, Failure> {
+    read_all(io::stdin().lock(), Path::new("standard input"), limit)
+}
+
+/// Reads all of a file, which may have at most `limit` bytes: one like `/dev/zero` has no end.
+pub(crate) fn read_all(file: impl Read, path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|source| Failure::File { doing: "read", path: "standard input".into(), source })?;
+    let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|source| Failure::File { doing: "read", path: path.to_owned(), source })?;
+    if bytes.len() as u64 > limit {
+        let message = format!("{} is larger than {}", path.display(), text::human_bytes(limit));
+        return Err(Failure::Usage { message, hint: "split it into several files".into() });
+    }
     Ok(bytes)
 }
 
@@ -44,7 +54,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 }
 
 fn typed(lossy: bool) -> Result<String, Failure> {
-    let text = match String::from_utf8(read()?) {
+    let text = match String::from_utf8(read(limits::READ_FILE_BYTES)?) {
         Ok(text) => text,
         Err(error) if lossy => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         Err(_) => return Err(memdir_core::Error::bad_input("standard input", "it is not valid UTF-8").into()),

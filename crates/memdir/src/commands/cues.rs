@@ -1,13 +1,13 @@
 //! `memdir cues`: lists memories without cues, sets the cues of many in one change, and decides about proposed ones.
 
-use super::{OpenSpace, counted, input_text, name};
+use super::{OpenSpace, counted, input_text, list, name};
 use crate::{
     args::CuesArgs,
     exit::Failure,
     output::{CommandOutput, Printer},
     spaces,
 };
-use memdir_core::{CueEntry, CueProposal, CueProposals, CuesSet, Error, MemoryPath, SetCues, UncuedMemory};
+use memdir_core::{CueEntry, CueProposal, CueProposals, CuesSet, Error, List, MemoryPath, SetCues, UncuedMemory};
 use serde::{Deserialize, Serialize};
 use std::{io, path::Path};
 
@@ -22,8 +22,10 @@ pub(crate) fn run(args: &CuesArgs, space: &OpenSpace<'_>) -> Result<CommandOutpu
     }
     let decision = args.accept.as_deref().or(args.reject.as_deref());
     if !args.proposed && decision.is_none() {
-        let memories = space.memdir.without_cues(args.topic.as_deref().unwrap_or_default())?;
-        return Ok(CommandOutput::new(Uncued { memories }, show_uncued));
+        let topic = args.topic.clone().unwrap_or_default();
+        let memories = space.memdir.without_cues(&topic)?;
+        let notes = list::notes(&space.memdir.list(&List { topic, ..List::default() })?);
+        return Ok(CommandOutput::new(Uncued { memories }, show_uncued).with_notes(notes));
     }
     let store = space.memdir.store();
     let proposals = space.origin.map(|(settings, _)| spaces::cue_proposals(settings, store));

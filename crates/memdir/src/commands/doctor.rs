@@ -62,6 +62,7 @@ pub(super) fn report(args: &DoctorArgs, settings: &Settings, scope: &scope::Scop
         scope.shown_mounts().map(|scoped| (label(&scoped.mount.prefix), scoped.mount.root.clone(), scoped.mount.access)).collect();
     let mut directories = doctor::check_directories(&settings.home.value, &mounts);
     let advice = (!args.fix).then(|| format!("run: memdir {}doctor --fix", settings.typed_options()));
+    directories.extend(doctor::check_files(&scope.mounts_only(), &label));
     directories.extend(doctor::check_journals(&scope.mounts_only(), &label, advice.as_deref()));
     if settings.config.chats.settings.on && scope.off.is_none() {
         directories.extend(doctor::check_chats(&spaces::syncer(settings).empty_hosts()));

@@ -2,10 +2,10 @@
 
 mod server;
 
-use super::counted;
+use super::{counted, list};
 use crate::{
     args::{BundleFormat, ExportArgs},
-    exit::Failure,
+    exit::{Exit, Failure},
     output::{CommandOutput, OutputOptions, Printer},
 };
 use memdir_core::{
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> 
         return server::run(args, memdir, output);
     }
     let listed = memdir.list(&List { topic: args.topic.clone(), ..List::default() })?;
-    let mut notes = Vec::new();
+    let mut notes = list::notes(&listed);
+    let mut is_complete = listed.unlisted.is_empty() && listed.left_out == 0;
     let mut memories: Vec<(String, String)> = Vec::new();
     for memory in &listed.memories {
         let stored = match memdir.store().get(&memory.path) {
@@ -48,12 +49,16 @@ pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> 
             Ok(None) => continue,
             Err(error) => {
                 notes.push(format!("skipped {}: {error}", memory.path.name()));
+                is_complete = false;
                 continue;
             }
         };
         match String::from_utf8(stored.bytes) {
             Ok(text) => memories.push((memory.path.to_string(), text)),
-            Err(_) => notes.push(format!("skipped {}: not valid UTF-8", memory.path.name())),
+            Err(_) => {
+                notes.push(format!("skipped {}: not valid UTF-8", memory.path.name()));
+                is_complete = false;
+            }
         }
     }
     let texts: Vec<(&str, &str)> = memories.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -68,7 +73,12 @@ pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> 
             Exported { memories: texts.len(), file: Some(file.clone()), bundle: None, bytes: text.len() as u64 }
         }
     };
-    Ok(CommandOutput::new(exported, show).with_notes(notes))
+    Ok(CommandOutput::new(exported, show).with_notes(notes).exit(exit_of_copy(is_complete)))
+}
+
+/// The exit status of a copy of memories: scripts must not keep one that lacks some for a backup.
+pub(super) fn exit_of_copy(is_complete: bool) -> Exit {
+    if is_complete { Exit::Success } else { Exit::ActionRequired }
 }
 
 /// Whether a file to write is standard output.

@@ -10,7 +10,7 @@ use crate::{
     args::ForgetArgs,
     ask,
     config::Settings,
-    exit::{Exit, Failure},
+    exit::{Exit, Failure, FailureText},
     output::{CommandOutput, OutputOptions, Printer, visible},
     scope::Scope,
     spaces,
@@ -70,6 +70,8 @@ pub(super) struct ForgetReceipt {
     pub(super) derived: usize,
     /// Files that were read again afterwards.
     read_again: usize,
+    /// Files and directories that could not be read afterwards; they are listed in `not_reached`.
+    unread: usize,
     /// Searches by words and by meaning that were made afterwards.
     searches: usize,
     /// Those that found the words again: 0 unless something is wrong.
@@ -78,6 +80,14 @@ pub(super) struct ForgetReceipt {
     remaining: Vec<String>,
     /// What memdir cannot reach.
     not_reached: Vec<String>,
+}
+
+impl ForgetReceipt {
+    /// Adds a check that could not be made.
+    fn unchecked(&mut self, what: &str, error: &Failure) {
+        self.unread += 1;
+        self.not_reached.push(format!("{what}: {}", error.text().message));
+    }
 }
 
 pub(crate) fn run(args: &ForgetArgs, settings: &Settings, scope: &Scope, output: OutputOptions) -> Result<CommandOutput, Failure> {
@@ -92,11 +102,14 @@ pub(crate) fn run(args: &ForgetArgs, settings: &Settings, scope: &Scope, output:
     let places = ForgetPlaces::open(settings, scope)?;
     let found = places.find(&phrase)?;
     if found.is_empty() {
-        return Err(Failure::Negative {
-            code: "not_found",
-            message: "the words were not found".into(),
-            hint: "try fewer words, or search by meaning with: memdir search WORDS".into(),
-        });
+        let (message, hint) = match found.unread {
+            0 => ("the words were not found".to_owned(), "try fewer words, or search by meaning with: memdir search WORDS"),
+            unread => {
+                let unread = found.not_reached[..unread].join("; ");
+                (format!("the words were not found, but not everything was read: {unread}"), "correct the permissions, then try again")
+            }
+        };
+        return Err(Failure::Negative { code: "not_found", message, hint: hint.into() });
     }
     if args.dry_run {
         return Ok(CommandOutput::new(Forgot { found, receipt: None, receipt_file: None, similar: Vec::new() }, show));
@@ -108,17 +121,28 @@ pub(crate) fn run(args: &ForgetArgs, settings: &Settings, scope: &Scope, output:
     let now = SystemClock.now();
     let actor = &settings.actor.value;
     (receipt.at, receipt.by) = (now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), phrase.redact(actor).unwrap_or_else(|| actor.clone()));
-    let similar = search_again(&words, &phrase, settings, scope, &mut receipt)?;
-    let (read_again, remaining) = places.verify(&phrase)?;
-    receipt.read_again = read_again;
-    // A step that failed is a reason; what it left is among the rest.
-    receipt.remaining.extend(remaining);
-    receipt.remaining.iter_mut().for_each(|place| *place = phrase.redact(place).unwrap_or_else(|| std::mem::take(place)));
-    receipt.not_reached = found.not_reached.iter().map(|place| phrase.redact(place).unwrap_or_else(|| place.clone())).collect();
-    let receipt_file = write_receipt(settings, &receipt)?;
-    let failed = receipt.found_again > 0 || !receipt.remaining.is_empty();
-    let exit = if failed { Exit::Negative } else { Exit::Success };
-    Ok(CommandOutput::new(Forgot { found, receipt: Some(receipt), receipt_file: Some(receipt_file), similar }, show).exit(exit))
+    // Words are gone by now: whatever fails from here on is reported beside what was done.
+    let similar = search_again(&words, &phrase, settings, scope, &mut receipt).unwrap_or_else(|error| {
+        receipt.unchecked("search", &error);
+        Vec::new()
+    });
+    if let Err(error) = places.verify(&phrase, &mut receipt) {
+        receipt.unchecked("the files", &error);
+        receipt.not_reached.extend(found.not_reached.iter().cloned());
+    }
+    for place in receipt.remaining.iter_mut().chain(&mut receipt.not_reached) {
+        *place = phrase.redact(place).unwrap_or_else(|| std::mem::take(place));
+    }
+    let failed = receipt.found_again > 0 || receipt.unread > 0 || !receipt.remaining.is_empty();
+    let (receipt_file, notes, exit) = match write_receipt(settings, &receipt) {
+        Ok(file) => (Some(file), Vec::new(), if failed { Exit::Negative } else { Exit::Success }),
+        Err(error) => {
+            let FailureText { message, hint, .. } = error.text();
+            (None, vec![format!("no receipt: {message}; {hint}")], error.exit())
+        }
+    };
+    let forgot = Forgot { found, receipt: Some(receipt), receipt_file, similar };
+    Ok(CommandOutput::new(forgot, show).with_notes(notes).exit(exit))
 }
 
 /// Lists the places on standard error and asks. Without a terminal, it is an error.
@@ -227,6 +251,7 @@ fn show(forgot: &Forgot, printer: &mut Printer<'_>) -> io::Result<()> {
     printer.line(format!("forgot: {}", summary(receipt)))?;
     let searches = counted(receipt.searches as u64, "search", "searches");
     printer.line(match (receipt.found_again, receipt.remaining.len()) {
+        (0, 0) if receipt.unread > 0 => "not verified: not everything could be read (see below)".to_owned(),
         (0, 0) => {
             format!("verified: the words are gone (read {} again, ran {searches})", counted(receipt.read_again as u64, "file", "files"))
         }

@@ -30,7 +30,8 @@ fn call(args: &HookArgs, global: &GlobalArgs) -> Result<(String, Vec<String>), F
         return Ok((String::new(), Vec::new()));
     }
     let deadline = Deadline::after(Duration::from_millis(HOOK_WAIT_MS));
-    let input = HookInput::parse(args.host, &String::from_utf8_lossy(&crate::args::stdin::read()?));
+    // A call that is not read is not checked against the rules, so no size is too large.
+    let input = HookInput::parse(args.host, &String::from_utf8_lossy(&crate::args::stdin::read(u64::MAX)?));
     let mut settings = Settings::load(global)?;
     if let Some(cwd) = input.cwd.as_ref().filter(|cwd| cwd.is_dir()) {
         settings.cwd.clone_from(cwd);

@@ -27,6 +27,8 @@ use std::{
 
 /// Maximum number of files of a directory.
 const MAX_FILES: usize = 100_000;
+/// Maximum size of one file: a data export of some years has some hundred megabytes.
+const IMPORT_BYTES: u64 = 1 << 30;
 /// The files of a data export with conversations and memories.
 const EXPORT_FILES: &[&str] = &["conversations.json", "memories.json"];
 
@@ -88,7 +90,7 @@ struct ImportSource {
 type Dates = Vec<(usize, Timestamp)>;
 
 fn file(path: &Path, notes: &mut Vec<String>) -> Result<ImportSource, Failure> {
-    let bytes = super::input(path)?;
+    let bytes = super::input(path, IMPORT_BYTES)?;
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(Failure::Usage {
             message: format!("{} is a ZIP archive", path.display()),

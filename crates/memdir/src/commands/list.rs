@@ -85,11 +85,17 @@ fn show_tree(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
-    for problem in &listing.problems {
-        printer.note(&*problem.what);
+    for note in notes(listing) {
+        printer.note(note);
     }
+}
+
+/// What the listing lacks, and why.
+pub(super) fn notes(listing: &Listing) -> Vec<String> {
+    let mut notes: Vec<String> = listing.problems.iter().map(|problem| problem.what.clone()).collect();
     if listing.left_out > 0 {
         let omitted = super::counted(listing.left_out as u64, "file", "files");
-        printer.note(format!("too many files: {omitted} omitted; narrow the list with: memdir list TOPIC"));
+        notes.push(format!("too many files: {omitted} omitted; narrow the list with: memdir list TOPIC"));
     }
+    notes
 }

@@ -57,7 +57,7 @@ struct Explanation {
 pub(crate) fn run(args: &SearchArgs, memdir: &Memdir) -> Result<CommandOutput, Failure> {
     let (search, clamped) = request(args)?;
     if let Some(file) = &args.batch {
-        let output = batch(&input_text(file)?, memdir, &search, &clamped)?;
+        let output = batch(&input_text(file)?, memdir, &search, &clamped)?.with_notes(unlisted(memdir)?);
         return Ok(settle_afterwards(output, memdir));
     }
     if let Some(named) = &args.why_not {
@@ -71,11 +71,17 @@ pub(crate) fn run(args: &SearchArgs, memdir: &Memdir) -> Result<CommandOutput, F
     let mut answer = memdir.search(&search)?;
     answer.notes.extend(chats_note);
     answer.notes.extend(clamped);
-    let notes = answer.notes.clone();
+    let mut notes = unlisted(memdir)?;
+    notes.extend(answer.notes.iter().cloned());
     let exit = if answer.hits.is_empty() { Exit::Negative } else { Exit::Success };
     let empty_note = empty_note(&search, &answer.searched);
     let output = CommandOutput::new(SearchResults { empty_note, ..results(search.query, answer) }, show).with_notes(notes).exit(exit);
     Ok(settle_afterwards(output, memdir))
+}
+
+/// Why files could not be listed for the last search.
+fn unlisted(memdir: &Memdir) -> Result<Vec<String>, Failure> {
+    Ok(memdir.searcher()?.problems().into_iter().map(|problem| problem.what).collect())
 }
 
 /// Saves which files the search had to read again, after its output is printed.

@@ -1,6 +1,6 @@
 //! `memdir stats`: statistics of the mounts, the search index and the journal.
 
-use super::{OpenSpace, counted, mount_label};
+use super::{OpenSpace, counted, list, mount_label};
 use crate::{
     config::Settings,
     exit::Failure,
@@ -42,7 +42,8 @@ struct StatsOutput {
 pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     let searcher = memdir.searcher()?;
-    Ok(CommandOutput::new(
+    let notes = list::notes(&memdir.list(&List::default())?);
+    let output = CommandOutput::new(
         StatsOutput {
             stats: memdir.stats()?,
             search: searcher.state(memdir.store())?,
@@ -52,7 +53,8 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
             in_dir: space.origin.is_none_or(|(settings, _)| settings.dir.is_some()),
         },
         show,
-    ))
+    );
+    Ok(output.with_notes(notes))
 }
 
 /// How often the prompt of this space was loaded, and its size.

@@ -1,6 +1,6 @@
 //! `memdir` without a command: the mounts, the number of memories, the last change, and the next steps.
 
-use super::{OpenSpace, counted};
+use super::{OpenSpace, counted, list};
 use crate::{
     exit::Failure,
     moved::{self, MovedProject},
@@ -45,7 +45,9 @@ struct Mounted {
 
 pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir: &Memdir = space.memdir;
-    let names = memdir.list(&List::default())?.memories;
+    let listing = memdir.list(&List::default())?;
+    let notes = list::notes(&listing);
+    let names = listing.memories;
     let owner = |path| mounts::mount_of(memdir.store(), path);
     let count = |prefix: &str| names.iter().filter(|memory| owner(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();
     let mounted =
@@ -64,7 +66,8 @@ pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
             last_change,
         },
         show,
-    ))
+    )
+    .with_notes(notes))
 }
 
 fn is_zero(count: &usize) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::{args::stdin, config, exit::Failure, output::OutputOptions};
 use console::Term;
+use memdir_core::internal::base::limits;
 use memdir_server::BearerToken;
 use std::{fs, io::Write as _, path::Path};
 
@@ -14,7 +15,7 @@ pub(super) fn from_file(file: &Path, options: OutputOptions) -> Result<String, F
         write!(anstream::stderr(), "Token: ").map_err(failed)?;
         Term::stderr().read_secure_line().map_err(failed)?
     } else {
-        String::from_utf8_lossy(&stdin::read()?).into_owned()
+        String::from_utf8_lossy(&stdin::read(limits::READ_FILE_BYTES)?).into_owned()
     };
     checked(&text, "invalid token")
 }

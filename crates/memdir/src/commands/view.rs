@@ -56,9 +56,9 @@ pub(crate) fn run(args: &ViewArgs, space: &OpenSpace<'_>) -> Result<CommandOutpu
         .iter()
         .filter(|prefix| *prefix != "chats")
         .map(|prefix| format!("omitted {prefix}/, which may be private; include it with: --include {prefix}"));
-    let notes = notes.collect();
+    let notes = exported.problems.iter().cloned().chain(notes).collect();
     let viewed = Viewed { file, html, memories: exported.memories, bytes, left_out: exported.left_out };
-    Ok(CommandOutput::new(viewed, show).with_notes(notes))
+    Ok(CommandOutput::new(viewed, show).with_notes(notes).exit(export::exit_of_copy(exported.is_complete)))
 }
 
 fn show(viewed: &Viewed, printer: &mut Printer<'_>) -> io::Result<()> {

@@ -6,7 +6,10 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, Printer},
 };
-use memdir_core::{Kind, Memdir, Saved, Write, WriteMode, internal::base::text};
+use memdir_core::{
+    Kind, Memdir, Saved, Write, WriteMode,
+    internal::base::{limits, text},
+};
 use serde_json::{Map, Value, json};
 use std::io::{self, IsTerminal as _};
 
@@ -71,9 +74,9 @@ fn content(args: &WriteArgs) -> Result<Option<Vec<u8>>, Failure> {
     let is_given = args.text.is_some() || args.file.is_some();
     let bytes = match (args.text.as_ref().filter(|_| !is_asked), &args.file) {
         (Some(text), _) => text.clone().into_bytes(),
-        (None, Some(file)) => input(file)?,
+        (None, Some(file)) => input(file, limits::READ_FILE_BYTES)?,
         (None, None) if !is_asked && io::stdin().is_terminal() => Vec::new(),
-        (None, None) => stdin::read()?,
+        (None, None) => stdin::read(limits::READ_FILE_BYTES)?,
     };
     let is_blank = String::from_utf8_lossy(&bytes).trim().is_empty();
     if is_blank && !is_given && sets_fields(args) {

@@ -190,11 +190,12 @@ fn a_directory_inside_a_team_memory_has_the_rules_of_the_repository() {
 fn special_file_systems_are_not_searched() {
     let home = Home::new();
     home.configure("[memory]\nextraPaths = [\"/proc/**\"]\n");
-    assert_snapshot!(home.run_bare(&["search", "Linux version"]), @"
+    assert_snapshot!(home.run_bare(&["search", "Linux version"]), @r#"
     -- stderr
+    note: "proc" is on a special file system (proc) and was skipped
     note: no results: 0 files searched
     -- exit 1
-    ");
+    "#);
     assert_snapshot!(home.run_bare(&["read", "proc/version"]), @r#"
     -- stderr
     error: invalid memory name "proc/version": it is on a special file system (proc)

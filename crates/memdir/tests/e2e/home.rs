@@ -5,12 +5,18 @@ use std::{
     ffi::OsStr,
     fs,
     io::Write as _,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::{
+        fs::{PermissionsExt as _, lchown},
+        process::CommandExt as _,
+    },
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::OnceLock,
 };
 use tempfile::TempDir;
+
+/// The user and group without permissions.
+const NOBODY: u32 = 65534;
 
 /// A temporary machine.
 pub(crate) struct Home {
@@ -69,6 +75,16 @@ impl Home {
         let mut command = self.bare(args);
         command.env("MEMDIR_DIR", self.path("memory"));
         command
+    }
+
+    /// Runs it as a user to whom permissions apply, and returns its transcript: instead of root, the owner of this machine is `nobody`.
+    pub(crate) fn run_unprivileged(&self, args: &[&str]) -> String {
+        let mut command = self.command(args);
+        if is_root() {
+            own(&self.path(""));
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        self.transcript(args, command.output().unwrap())
     }
 
     /// Runs it and returns its transcript: output, errors and exit status.
@@ -161,6 +177,19 @@ pub(crate) fn feed(command: &mut Command, stdin: &[u8]) -> Output {
 /// The mode of a file or directory.
 pub(crate) fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Sets the mode of a file or directory.
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Gives a directory and what is in it to `nobody`.
+fn own(path: &Path) {
+    lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if !path.is_symlink() && path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| own(&entry.unwrap().path()));
+    }
 }
 
 /// Whether this process is root, for which permissions do not apply.

@@ -391,3 +391,25 @@ fn a_note_with_a_secret_or_without_text_is_skipped_and_the_rest_is_imported() {
     assert_eq!(home.ok(&["list"]), "日本\n");
     assert!(home.text("日本.md").contains("[[日本]]\r\n"), "{}", home.text("日本.md"));
 }
+
+#[test]
+fn a_path_that_does_not_exist_is_an_invalid_argument_of_every_program() {
+    let home = Home::new();
+    let imports = [&["import", "../nope"][..], &["import", "claude-mem", "../nope"], &["import", "basic-memory", "../nope"]];
+    insta::assert_snapshot!(imports.map(|args| home.run(args)).join("\n"), @"
+    -- stderr
+    error: cannot read ../nope: No such file or directory (os error 2)
+    hint: check the path and its permissions
+    -- exit 2
+
+    -- stderr
+    error: cannot read ../nope: No such file or directory (os error 2)
+    hint: check the path and its permissions
+    -- exit 2
+
+    -- stderr
+    error: ../nope is not a directory
+    hint: pass the notes directory; find it with: basic-memory project list
+    -- exit 2
+    ");
+}

@@ -84,3 +84,16 @@ fn a_terminal_gets_a_note_about_the_end_of_the_input() {
     assert_eq!(home.text("a.md"), "Typed.\n");
     assert!(seen.contains("note: reading from the terminal; end the input with Ctrl-D on a new line"), "{seen}");
 }
+
+/// `/dev/zero` has no end.
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let home = Home::new();
+    for (args, file) in [(&["write", "big", "--file", "/dev/zero"][..], "/dev/zero"), (&["write", "big"], "standard input")] {
+        let mut command = home.command(args);
+        command.stdin(std::fs::File::open("/dev/zero").unwrap());
+        let expected = format!("-- stderr\nerror: {file} is larger than 64 MB\nhint: split it into several files\n-- exit 2\n");
+        assert_eq!(home.transcript(args, command.output().unwrap()), expected);
+    }
+    assert_eq!(home.files(), [""; 0]);
+}

@@ -722,8 +722,8 @@ fn a_moved_repository_is_named_with_the_command_that_reconnects_it() {
     insta::assert_snapshot!(run_in("market", &["doctor"]), @"
     memdir 0.1.0
       ok  home: [HOME]/home
-      ok  mount (project): [HOME]/home/projects/market-[ID]
-      ok  mount user/: [HOME]/home/user
+      ok  mount (project): [HOME]/home/projects/market-[ID] (created when needed)
+      ok  mount user/: [HOME]/home/user (created when needed)
       note project: moved here from [HOME]/shop; 1 memory is not used
           reconnect with: memdir projects adopt shop-[ID]
     not installed in any host; next: memdir install

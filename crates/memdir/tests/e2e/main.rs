@@ -82,6 +82,7 @@ mod team_server;
 mod team_torture;
 mod terminal;
 mod undo;
+mod unreadable;
 mod uses;
 mod web;
 mod write;

@@ -56,7 +56,7 @@ fn worktrees_and_subdirectories_share_the_memory_of_their_repository() {
     project shop-[HASH]: [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
     mount  directory  why
     (project)  [HOME]/home/projects/shop-[HASH]  [HOME]/tree is a worktree of [HOME]/shop, and worktrees share one memory
-    user/  [HOME]/home/user  the user's memory, in all projects
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     alternative: `--dir PATH` uses one directory as the whole memory
     alternative: `memdir init --team` creates a memory to share through this repository
     alternative: `memdir config set worktrees separate` gives each worktree a separate memory
@@ -242,8 +242,8 @@ fn a_moved_project_is_reported_and_adopted_only_on_request() {
     assert_snapshot!(run_in(&home, "moved", &["where"]), @"
     project moved-[HASH]: [HOME]/moved is a git repository
     mount  directory  why
-    (project)  [HOME]/home/projects/moved-[HASH]  [HOME]/moved is a git repository
-    user/  [HOME]/home/user  the user's memory, in all projects
+    (project)  [HOME]/home/projects/moved-[HASH] (not created yet)  [HOME]/moved is a git repository
+    user/  [HOME]/home/user (not created yet)  the user's memory, in all projects
     project shop-[HASH] has the same git remote or first commit; use its memory with: memdir projects adopt shop-[HASH]
     alternative: `--dir PATH` uses one directory as the whole memory
     alternative: `memdir init --team` creates a memory to share through this repository

@@ -19,10 +19,11 @@ use crate::{
 use jiff::Timestamp;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
+    io,
     path::Path,
 };
 
-/// A damaged journal.
+/// A journal that is damaged or cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalDamage {
     /// The prefix of its mount.
@@ -31,6 +32,8 @@ pub struct JournalDamage {
     pub dir: std::path::PathBuf,
     /// The number of damaged records.
     pub records: u64,
+    /// Why it cannot be read although it may be whole, for example for lack of permission.
+    pub unread: Option<(io::ErrorKind, String)>,
 }
 
 /// A record of a mount's journal, as the history shows it.
@@ -252,19 +255,19 @@ impl FileStore {
         Ok(size)
     }
 
-    /// Reads all journals completely and returns the damaged ones.
+    /// Reads all journals completely and returns those that are damaged or cannot be read.
     pub fn check_journals(&self) -> Vec<JournalDamage> {
         let mut damaged = Vec::new();
         for mount in (0..self.mounts.len()).filter(|mount| self.journal_owner(*mount) == *mount) {
             let mut journal = self.journal(mount);
-            let records = match journal.ready_to_read() {
-                Ok(true) => journal.count_damage().unwrap_or(1),
-                Ok(false) => 0,
-                Err(_) => 1,
+            let counted = journal.ready_to_read().and_then(|exists| if exists { journal.count_damage() } else { Ok(0) });
+            let (records, unread) = match counted {
+                Ok(0) => continue,
+                Ok(records) => (records, None),
+                Err(Error::Io { doing, path, source }) => (0, Some((source.kind(), Error::Io { doing, path, source }.to_string()))),
+                Err(_) => (1, None),
             };
-            if records > 0 {
-                damaged.push(JournalDamage { prefix: self.infos[mount].prefix.clone(), dir: journal.dir().to_owned(), records });
-            }
+            damaged.push(JournalDamage { prefix: self.infos[mount].prefix.clone(), dir: journal.dir().to_owned(), records, unread });
         }
         damaged
     }

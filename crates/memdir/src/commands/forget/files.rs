@@ -8,7 +8,8 @@ use memdir_core::{
 };
 use std::{
     collections::BTreeSet,
-    fs,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -46,19 +47,33 @@ pub(super) struct KeptFiles {
     pub(super) chats: Vec<PathBuf>,
 }
 
+/// What is in the directories.
+#[derive(Default)]
+pub(super) struct KeptList {
+    /// All files with their owners, sorted.
+    pub(super) files: Vec<(PathBuf, Owner)>,
+    /// All directories, sorted.
+    pub(super) dirs: Vec<PathBuf>,
+    /// The files and directories that cannot be read, each with the reason: nothing is known about the words in them.
+    pub(super) unread: Vec<String>,
+}
+
 impl KeptFiles {
-    /// All files with their owners, sorted, and all directories.
-    pub(super) fn list(&self, memories: &[(Option<PathBuf>, Memdir)]) -> (Vec<(PathBuf, Owner)>, Vec<PathBuf>) {
-        let listed: BTreeSet<PathBuf> = memories.iter().flat_map(|(_, memdir)| memory_files(memdir)).collect();
-        let (mut files, mut dirs) = (BTreeSet::new(), BTreeSet::new());
+    /// Lists the directories, and tries to open every file.
+    pub(super) fn list(&self, memories: &[(Option<PathBuf>, Memdir)]) -> KeptList {
+        let (mut files, mut dirs, mut unread) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let listed: BTreeSet<PathBuf> = memories.iter().flat_map(|(_, memdir)| memory_files(memdir, &mut unread)).collect();
         for tree in &self.trees {
-            walk(tree, &mut files, &mut dirs);
+            walk(tree, &mut files, &mut dirs, &mut unread);
+        }
+        for file in files.union(&listed) {
+            note_unread(file, File::open(file), &mut unread);
         }
         let owned = files.into_iter().map(|file| {
             let owner = if listed.contains(&file) { Owner::Memory } else { self.owner(&file) };
             (file, owner)
         });
-        (owned.collect(), dirs.into_iter().collect())
+        KeptList { files: owned.collect(), dirs: dirs.into_iter().collect(), unread: unread.into_iter().collect() }
     }
 
     fn owner(&self, file: &Path) -> Owner {
@@ -84,27 +99,37 @@ impl KeptFiles {
 }
 
 /// Returns the files of all memories of a space, including mounts that lists omit.
-fn memory_files(memdir: &Memdir) -> Vec<PathBuf> {
+fn memory_files(memdir: &Memdir, unread: &mut BTreeSet<String>) -> Vec<PathBuf> {
     let store = memdir.store();
     let apart = store.mounts().iter().filter(|mount| mount.apart).map(|mount| mount.prefix.clone());
-    let lists = std::iter::once(String::new()).chain(apart).filter_map(|prefix| store.list(&prefix).ok());
-    let entries = lists.flat_map(|list| list.entries);
-    let located = entries.filter_map(|entry| {
-        let (mount, rest) = mounts::locate(store.mounts(), entry.path.as_str())?;
-        Some(real_path(&mount.root).join(rest))
-    });
-    located.collect()
+    let mut located = Vec::new();
+    for list in std::iter::once(String::new()).chain(apart).filter_map(|prefix| store.list(&prefix).ok()) {
+        located.extend(list.entries.iter().filter_map(|entry| on_disk(memdir, entry.path.as_str())));
+        for dir in list.unlisted.iter().filter_map(|dir| on_disk(memdir, dir)) {
+            note_unread(&dir, fs::read_dir(&dir), unread);
+        }
+    }
+    located
+}
+
+/// The path on disk of a name in a space, or of a mount.
+fn on_disk(memdir: &Memdir, name: &str) -> Option<PathBuf> {
+    let all = memdir.store().mounts();
+    let root = || all.iter().find(|mount| mount.prefix == name).map(|mount| (mount, ""));
+    let (mount, rest) = mounts::locate(all, name).or_else(root)?;
+    Some(real_path(&mount.root).join(rest))
 }
 
 /// Adds the files and directories below a directory, or the file itself. Symbolic links are not followed.
-fn walk(tree: &Path, files: &mut BTreeSet<PathBuf>, dirs: &mut BTreeSet<PathBuf>) {
+fn walk(tree: &Path, files: &mut BTreeSet<PathBuf>, dirs: &mut BTreeSet<PathBuf>, unread: &mut BTreeSet<String>) {
     if tree.is_file() {
         files.insert(tree.to_owned());
         return;
     }
     let mut open = vec![tree.to_owned()];
     while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        for entry in note_unread(&dir, fs::read_dir(&dir), unread).into_iter().flatten() {
+            let Some(entry) = note_unread(&dir, entry, unread) else { continue };
             let is_version_control = VERSION_CONTROL.iter().any(|name| entry.file_name() == *name);
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && !is_version_control => {
@@ -116,6 +141,16 @@ fn walk(tree: &Path, files: &mut BTreeSet<PathBuf>, dirs: &mut BTreeSet<PathBuf>
             }
         }
     }
+}
+
+/// Adds the reason why a file or directory could not be read. One that does not exist has no words.
+fn note_unread<T>(path: &Path, read: io::Result<T>, unread: &mut BTreeSet<String>) -> Option<T> {
+    if let Err(error) = &read
+        && !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    {
+        unread.insert(format!("{}: cannot be read: {error}", path.display()));
+    }
+    read.ok()
 }
 
 /// The directories in a directory.

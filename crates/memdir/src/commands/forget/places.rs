@@ -4,7 +4,7 @@
 use super::{
     super::counted,
     ForgetReceipt,
-    files::{KeptFiles, Owner, dirs},
+    files::{KeptFiles, KeptList, Owner, dirs},
     state_files::{self, StateFile},
 };
 use crate::{
@@ -61,6 +61,9 @@ pub(super) struct FoundPlaces {
     pub(super) in_derived: bool,
     /// What memdir cannot reach.
     pub(super) not_reached: Vec<String>,
+    /// How many of these are files and directories that memdir should reach and could not read.
+    #[serde(skip)]
+    pub(super) unread: usize,
 }
 
 impl FoundPlaces {
@@ -196,7 +199,7 @@ impl<'a> ForgetPlaces<'a> {
                 found.chats.push(FoundChat { name: file.chat.name(), turns: turns.len() as u64, lines: lines.collect() });
             }
         }
-        let (files, directories) = self.kept.list(&self.memories);
+        let KeptList { files, dirs: directories, unread } = self.kept.list(&self.memories);
         found.removed_files.clone_from(&leftovers);
         let is_left = |path: &Path| leftovers.iter().any(|left| path.starts_with(left));
         for (file, owner) in files.iter().filter(|(file, _)| !is_left(file)) {
@@ -228,7 +231,9 @@ impl<'a> ForgetPlaces<'a> {
                 .map(|dir| format!("{}: {}", dir.display(), self.why_named(dir))),
         );
         found.derived = self.derived().len();
-        found.not_reached = self.not_reached();
+        found.unread = unread.len();
+        found.not_reached = unread;
+        found.not_reached.extend(self.not_reached());
         let packed = files.iter().filter(|(file, owner)| matches!(owner, Owner::State | Owner::Other) && state_files::is_packed(file));
         found.not_reached.extend(packed.map(|(file, _)| format!("{}, which is compressed; check the file yourself", file.display())));
         Ok(found)
@@ -269,7 +274,7 @@ impl<'a> ForgetPlaces<'a> {
                 Err(error) => receipt.remaining.push(error.to_string()),
             }
         }
-        let (files, _) = self.kept.list(&self.memories);
+        let files = self.kept.list(&self.memories).files;
         for (file, _) in files.iter().filter(|(_, owner)| *owner == Owner::State) {
             let place = self.kept.place(file);
             let state = StateFile { path: file, place: place.as_deref() };
@@ -292,8 +297,9 @@ impl<'a> ForgetPlaces<'a> {
         Ok(receipt)
     }
 
-    /// Reads every file again, whichever program wrote it. Returns the number of files, and what still has the words.
-    pub(super) fn verify(&self, phrase: &Phrase) -> Result<(usize, Vec<String>), Failure> {
+    /// Reads every file again, whichever program wrote it, and adds to the receipt their number, what still has the words, and what
+    /// could not be read.
+    pub(super) fn verify(&self, phrase: &Phrase, receipt: &mut ForgetReceipt) -> Result<(), Failure> {
         let left = self.find(phrase)?;
         let mut remaining = left.remaining();
         let mut known: BTreeSet<PathBuf> = BTreeSet::new();
@@ -301,7 +307,7 @@ impl<'a> ForgetPlaces<'a> {
             let found = left.memories.iter().filter(|memory| memory.dir == *dir).flat_map(|memory| &memory.files);
             known.extend(found.filter_map(|file| absolute_path(memdir.store(), &file.path)).map(|path| real_path(&path)));
         }
-        let (files, _) = self.kept.list(&self.memories);
+        let files = self.kept.list(&self.memories).files;
         let is_log = |file: &Path| file.file_name().is_some_and(|name| name == JOURNAL_FILE);
         for (file, owner) in &files {
             let (has, why) = match owner {
@@ -324,7 +330,12 @@ impl<'a> ForgetPlaces<'a> {
                 remaining.push(format!("{}{why}", file.display()));
             }
         }
-        Ok((files.len(), remaining))
+        receipt.read_again = files.len().saturating_sub(left.unread);
+        receipt.unread += left.unread;
+        // A step that failed is a reason; what it left is among the rest.
+        receipt.remaining.extend(remaining);
+        receipt.not_reached.extend(left.not_reached);
+        Ok(())
     }
 
     /// Directories that `memdir projects rename` or `merge` left behind, with the words in their names: memories of projects without a

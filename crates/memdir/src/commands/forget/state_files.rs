@@ -29,7 +29,7 @@ const FIELDS: &str = "\
     cut_by_lines decision derived dirs edits files first_commit form format found_again global_args has_calls host \
     installed is_new_file key kind last_error last_look last_operations last_plan lines logs_through memory mode name nothing_in_logs \
     not_reached operations patches path paths plan previous program project query redacted remaining remotes removed root \
-    rules scope searches session sessions settings source sources space stamp state_files swept text through turns versions why \
+    rules scope searches session sessions settings source sources space stamp state_files swept text through turns unread versions why \
     words";
 /// Values of fields that memdir chooses from a list.
 const CHOICES: [&str; 6] = ["accepted", "rejected", "claude-code", "project", "user", "local"];
@@ -188,7 +188,8 @@ pub(super) fn name_has(path: &Path, phrase: &Phrase) -> bool {
     path.file_name().is_some_and(|name| phrase.is_in(name.as_encoded_bytes()))
 }
 
-/// Whether the content of a file has the words, decompressed if it is compressed.
+/// Whether the content of a file has the words, decompressed if it is compressed. A file that cannot be opened is reported by
+/// `KeptFiles::list`.
 pub(super) fn content_has(path: &Path, phrase: &Phrase) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let is_long = file.metadata().is_ok_and(|meta| meta.len() > MAX_BYTES);

@@ -62,6 +62,7 @@ fn claude_mem(path: &Path, args: &ImportArgs, bar: &ProgressBar, notes: &mut Vec
             message: error.command_message(),
             hint: "use the path of claude-mem's database, usually ~/.claude-mem/claude-mem.db".into(),
         },
+        Error::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => Failure::File { doing: "read", path, source },
         Error::Io { ref source, .. } if source.kind() == io::ErrorKind::ResourceBusy => {
             Failure::Core { error, hint: Some("close claude-mem, then try again") }
         }
