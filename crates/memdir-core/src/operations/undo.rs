@@ -242,7 +242,7 @@ pub fn undone_changes(changes: &[Change]) -> HashSet<ChangeId> {
     for change in changes {
         let steps: Vec<&ChangeId> = iter::successors(Some(&change.id), |id| undoes.get(id).copied()).take(LOOK_BACK).collect();
         // After an odd number of steps the original is reverted.
-        let (original, reverts) = (steps[steps.len() - 1], steps.len() % 2 == 0);
+        let (original, reverts) = (steps[steps.len() - 1], steps.len().is_multiple_of(2));
         let is_newest = !reverted.contains_key(original);
         let is_reverted = *reverted.entry(original).or_insert(reverts);
         if !is_newest && (is_reverted || reverts) {

@@ -216,9 +216,9 @@ fn merge(settings: &Settings, from: &str, into: &str) -> Result<CommandOutput, F
         let to = if in_use { MemoryPath::parse(&format!("{from}/{name}"))?.prefixed("into") } else { wanted };
         let shown = |path: &MemoryPath| path.strip_prefix("into").unwrap_or_else(|| path.clone()).name().to_owned();
         if in_use {
-            moved.renamed.push((name.name().to_owned(), shown(&to)))
+            moved.renamed.push((name.name().to_owned(), shown(&to)));
         } else {
-            moved.moved.push(shown(&to))
+            moved.moved.push(shown(&to));
         }
         names.push((memory.path, to));
     }
