@@ -23,14 +23,15 @@ const MIN_UNSPACED: usize = 2;
 /// Characters without a width, which may be between any two letters.
 const INVISIBLE: &str = r"[\u{ad}\u{200b}-\u{200f}\u{2060}\u{feff}]*";
 
-/// What may be between two words to forget, such as the marks of lines: the joints of a name; white space, also as an escape of JSON; or a line break with the marks at the
-/// end of a line and at the beginning of the next one, as in quotations, comments, diffs, tables and lists.
+/// What may be between two words to forget, such as the marks of lines: the joints of a name; white space, also as an escape of JSON; or a
+/// line break with the marks at the end of a line and at the beginning of the next one, as in quotations, comments, diffs, tables and
+/// lists.
 const BETWEEN: &str = r#"(?:[-_.]+|(?:\s|\\[nrt])+|(?:\s|\\[rt]|[|*/\\])*(?:\n|\\n)(?:\s|\\[nrt]|[-+>#*/|;%!]|[0-9]{1,6}[.):])*)"#;
 /// What is between two words in the name of a file, where punctuation is left out.
 const BETWEEN_IN_NAMES: &str = "[-_.]+";
 
-/// Further fields that memdir itself writes, in conversations and in mappings. With those of memories and candidates they are the format and
-/// not a text, so that words which are equal to one do not make every file unreadable.
+/// Further fields that memdir itself writes, in conversations and in mappings. With those of memories and candidates they are the format
+/// and not a text, so that words which are equal to one do not make every file unreadable.
 const OTHER_FIELDS: [&str; 13] =
     ["branch", "continues", "cursor", "expires", "host", "parts", "project", "resume", "session", "started", "strength", "title", "why"];
 
@@ -111,8 +112,8 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>, between: &str) -> String {
     words.collect::<Vec<_>>().join(between)
 }
 
-/// The offset after the frontmatter of a text, if it has one. Not [`frontmatter::parse`]: histories and conversations are looked through too, as
-/// bytes of any kind.
+/// The offset after the frontmatter of a text, if it has one. Not [`frontmatter::parse`]: histories and conversations are looked through
+/// too, as bytes of any kind.
 fn frontmatter_end(text: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(b"---").filter(|rest| rest.starts_with(b"\n") || rest.starts_with(b"\r\n"))?;
     rest.windows(4).position(|window| window == b"\n---").map(|at| at + 7)
