@@ -220,11 +220,11 @@ fn only_chats_has_an_argument_with_the_id_of_a_global_option() {
     }
     let options = GlobalArgs::augment_args(clap::Command::new("memdir"));
     let global: Vec<&clap::Id> = options.get_arguments().map(clap::Arg::get_id).collect();
-    let mut commands = Command::augment_subcommands(clap::Command::new("memdir"));
+    let mut commands = Command::augment_subcommands(clap::Command::new("memdir")).disable_help_subcommand(true);
     commands.build();
     let mut shared = Vec::new();
     collect(&commands, "memdir", &global, &mut shared);
-    assert_eq!(shared, ["memdir chats: project", "memdir chats list: project", "memdir chats sync: project"]);
+    assert!(shared.iter().all(|one| one.starts_with("memdir chats") && one.ends_with(": project")), "{shared:?}");
 }
 
 #[test]

@@ -76,11 +76,11 @@ fn a_change_that_was_undone_again_by_its_id_is_skipped() {
     }
     assert_snapshot!(home.run(&["undo", &change]), @r"
     -- stderr
-    error: change [ID] was already undone
+    error: change [ID] is already undone
     hint: redo it with: memdir redo [ID]
     -- exit 1
     ");
-    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: create first, by ada, just now (redo: memdir redo [ID])");
+    assert_snapshot!(home.run(&["undo"]), @"undid [ID]: write first, by ada, just now (redo: memdir redo [ID])");
     assert_eq!(home.ok(&["list"]), "");
     home.ok(&["redo"]);
     home.ok(&["redo"]);
