@@ -82,7 +82,9 @@ await story(async (browser) => {
   // As long as the page allows, in a script with three bytes per character.
   const reason = "notes/tea says enough".padEnd(Number(await still.getAttribute("input[name=reason]", "maxlength")), "茶");
   await still.fill("input[name=reason]", reason);
-  await still.click("main >> text=Reject");
+  // Enter in the reason rejects.
+  await still.press("input[name=reason]", "Enter");
+  await still.waitForSelector("main >> text=rejected by rita");
   assert.ok((await still.textContent("main")).includes(`rejected by rita: ${reason}`));
   await ada.goto(`${base}/review`);
   assert.match(await ada.textContent("main"), /rejected by rita: notes\/tea says enough/);

@@ -320,10 +320,12 @@ pub(crate) const REMOVE_TOKEN: &str = "delete from memdir.tokens where tenant = 
 
 pub(crate) const TOKENS: &str = "select token, person, agent from memdir.tokens where tenant = $1 order by person, created_at, token";
 
+/// The caller with a token; no row if the token was revoked, also with its person.
 pub(crate) const CALLER_BY_HASH: &str = "
     select k.token, k.person, k.agent, t.revision from memdir.tokens k join memdir.tenants t on t.tenant = k.tenant
     where k.tenant = $1 and k.hash = $2";
 
+/// A person who signed in with the identity provider; no row if the person was removed.
 pub(crate) const CALLER_BY_NAME: &str = "
     select t.revision from memdir.people p join memdir.tenants t on t.tenant = p.tenant where p.tenant = $1 and p.person = $2";
 

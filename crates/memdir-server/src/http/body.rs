@@ -1,5 +1,5 @@
 //! Request bodies: reads JSON within limits of type, size, memory, time and nesting, and drains bodies that no route has read. Most
-//! clients look at the response only after they have sent all of the body.
+//! clients look at the response only after they have sent all of the body. Refuses with 408, 413, 415 and 503.
 
 use super::response::{parse_error, retry_later, text, with_header};
 use crate::mcp::MAX_MESSAGE_BYTES;

@@ -5,18 +5,12 @@ use std::{
     ffi::OsStr,
     fs,
     io::Write as _,
-    os::unix::{
-        fs::{PermissionsExt as _, lchown},
-        process::CommandExt as _,
-    },
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::OnceLock,
 };
 use tempfile::TempDir;
-
-/// The user and group without permissions.
-const NOBODY: u32 = 65534;
 
 /// A temporary machine.
 pub(crate) struct Home {
@@ -77,14 +71,18 @@ impl Home {
         command
     }
 
-    /// Runs it as a user to whom permissions apply, and returns its transcript: instead of root, the owner of this machine is `nobody`.
+    /// Runs it with permissions that apply, even to root, and returns its transcript.
     pub(crate) fn run_unprivileged(&self, args: &[&str]) -> String {
-        let mut command = self.command(args);
-        if is_root() {
-            own(&self.path(""));
-            command.uid(NOBODY).gid(NOBODY);
+        let command = self.command(args);
+        if !is_root() {
+            return self.run(args);
         }
-        self.transcript(args, command.output().unwrap())
+        // Root without its capabilities. Another user could not reach a binary below root's home.
+        let mut without = Command::new("/usr/bin/setpriv");
+        without.args(["--bounding-set", "-all", "--inh-caps", "-all", "--"]).arg(command.get_program()).args(command.get_args());
+        without.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        without.current_dir(self.path("work")).stdin(Stdio::null());
+        self.transcript(args, without.output().unwrap())
     }
 
     /// Runs it and returns its transcript: output, errors and exit status.
@@ -182,14 +180,6 @@ pub(crate) fn mode(path: &Path) -> u32 {
 /// Sets the mode of a file or directory.
 pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
-
-/// Gives a directory and what is in it to `nobody`.
-fn own(path: &Path) {
-    lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
-    if !path.is_symlink() && path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| own(&entry.unwrap().path()));
-    }
 }
 
 /// Whether this process is root, for which permissions do not apply.

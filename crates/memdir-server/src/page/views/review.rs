@@ -123,8 +123,11 @@ pub(in crate::page) fn show_one(context: &ViewContext<'_>, id: &str, query: &Par
         @if proposal.can_decide {
             @if !is_complete && !is_outdated { p { "This proposal cannot be accepted on this page, because one of its texts is no longer stored. Reject it, or make the change yourself." } }
             @else if !is_last && !is_outdated { p { "To accept this proposal, go to the last part of the diff." } }
+            @if !is_outdated && is_complete && is_last {
+                (decision_form(context, &proposal, &html! { button type="submit" name="decision" value="accept" { "Accept" } }))
+            }
+            // A form of its own: Enter in the reason rejects.
             (decision_form(context, &proposal, &html! {
-                @if !is_outdated && is_complete && is_last { button type="submit" name="decision" value="accept" { "Accept" } }
                 label { "Reason " input name="reason" maxlength=(REASON_UNITS) autocomplete="off"; }
                 button type="submit" name="decision" value="reject" { "Reject" }
             }))
