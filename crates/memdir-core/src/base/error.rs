@@ -600,9 +600,7 @@ impl Error {
             Error::ReadOnly { cause: ReadOnlyCause::NoTeam { command }, .. } | Error::NoTeam { command, .. } => {
                 format!("create it with: {command}")
             }
-            Error::ReadOnly { cause: ReadOnlyCause::NotSelected, .. } => {
-                "use a name in the selected part of the memory, or change --only".into()
-            }
+            Error::ReadOnly { cause: ReadOnlyCause::NotSelected, .. } => "use a name under a prefix in --only, or change --only".into(),
             Error::ReadOnly { cause: ReadOnlyCause::Mount, .. } => {
                 "use a name in a writable mount; list the mounts with: memdir where".into()
             }

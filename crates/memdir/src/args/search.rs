@@ -64,7 +64,7 @@ pub(crate) enum SearchSourceArg {
     Memory,
     /// Past conversations
     Chat,
-    /// Other configured directories
+    /// Other documents: mounts with `source = "custom"`, and extra paths
     Custom,
     /// Proposed memories in the inbox
     Inbox,

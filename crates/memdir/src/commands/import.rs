@@ -190,10 +190,14 @@ fn show(report: &Report, printer: &mut Printer<'_>) -> io::Result<()> {
     let mut rows = vec![["action", "memory", ""].map(str::to_owned).to_vec()];
     let mut counts = [0_usize; 3];
     for item in &report.imported.memories {
-        let equal = item.same_text_as.as_ref().map_or_else(String::new, |other| format!("same text as {other}"));
+        let equal_to = |name: &String| match &item.same_text_as {
+            Some(other) if other == name => "only the frontmatter differs".to_owned(),
+            Some(other) => format!("same text as {other}"),
+            None => String::new(),
+        };
         let (action, name, rest, at) = match &item.outcome {
-            ImportOutcome::Added { name } => ("add", name, equal, 0),
-            ImportOutcome::Replaced { name } => ("replace", name, equal, 0),
+            ImportOutcome::Added { name } => ("add", name, equal_to(name), 0),
+            ImportOutcome::Replaced { name } => ("replace", name, equal_to(name), 0),
             ImportOutcome::Duplicate { of } => ("duplicate", &item.from, format!("same as {of}"), 1),
             ImportOutcome::Skipped { why } => ("skip", &item.from, why.clone(), 2),
         };

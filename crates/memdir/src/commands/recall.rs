@@ -98,7 +98,7 @@ fn recall_rules(memdir: &Memdir, decisions: &RuleDecisions, action: &Action<'_>,
 fn explain_rule(rule: &RuleMatch) -> String {
     let effect = match rule.effect {
         None => "has no effect: you rejected it".to_owned(),
-        Some(Strength::Tell) => "tells: the action runs, and the model reads the rule with the result".to_owned(),
+        Some(Strength::Tell) => "tells: it does not stop the action; the model reads the rule with the result".to_owned(),
         Some(Strength::Hold) => {
             let when = "the first time in a conversation, nor the first time after 30 minutes or a compaction";
             format!("holds: such an action does not run {when}; the model reads the rule instead")

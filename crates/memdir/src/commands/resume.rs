@@ -9,7 +9,7 @@ use crate::{
     scope::Scope,
     spaces,
 };
-use memdir_core::{ChatPlace, Hit, NoChats, ResumeCommand, Search};
+use memdir_core::{ChatPlace, Hit, NoChats, ResumeCommand, Search, internal::base::shell::quote_posix};
 use serde::Serialize;
 use std::{io, process::Command};
 
@@ -108,7 +108,7 @@ fn show(matches: &Matches, printer: &mut Printer<'_>) -> io::Result<()> {
         printer.note(format!("no matching conversations; try other words{wider}"));
     }
     for chat in &matches.without_command {
-        let show = format!("memdir chats show {}/{}", chat.place.host, chat.place.session);
+        let show = format!("memdir chats show {}", quote_posix(&format!("{}/{}", chat.place.host, chat.place.session)));
         printer.note(format!("{}: cannot be resumed; show it with: {show}", describe(chat)));
     }
     Ok(())

@@ -553,7 +553,7 @@ fn a_recall_of_an_action_explains_its_rules() {
     -- stderr
     note: no has no effect: you rejected it; the action mentions "push" (no.md:2)
     note: push holds: such an action does not run the first time in a conversation, nor the first time after 30 minutes or a compaction; the model reads the rule instead; the command matches "git push*" (push.md:4); to enable `deny`, run: memdir rules accept push
-    note: sign tells: the action runs, and the model reads the rule with the result; the action mentions "push" (sign.md:2)
+    note: sign tells: it does not stop the action; the model reads the rule with the result; the action mentions "push" (sign.md:2)
     "#);
     let output = home.bare(&["recall", "--action", "--command", "git push", "--json"]).output().unwrap();
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -813,7 +813,7 @@ fn a_log_outside_the_selected_part_has_no_other_name() {
     assert_snapshot!(home.run(&["--only", "notes", "write", "other", "X"]), @r#"
     -- stderr
     error: cannot write "other": access is restricted to other names
-    hint: use a name in the selected part of the memory, or change --only
+    hint: use a name under a prefix in --only, or change --only
     -- exit 3
     "#);
 }
