@@ -3,12 +3,12 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-/// Lines of the entrypoint that are loaded into a conversation. Hosts use the same number for theirs.
+/// Lines of the entrypoint that are loaded into a conversation; lines beyond them move to pages. Hosts use the same number for theirs.
 pub const ENTRYPOINT_LINES: usize = 200;
 /// UTF-8 bytes of the entrypoint that are loaded into a conversation. Hosts use the same number for theirs.
 pub const ENTRYPOINT_BYTES: usize = 25_000;
-/// Percentage of an entrypoint limit from which a full entrypoint is reported: to the writer by a note, by `memdir check`, and to a dream, which
-/// proposes to shorten it.
+/// Percentage of an entrypoint limit from which a full entrypoint is reported: to the writer by a note, by `memdir check`, and to a dream,
+/// which proposes to shorten it.
 pub const ENTRYPOINT_WARN_PERCENT: usize = 80;
 /// The longest generated entrypoint line, in characters: one line of a wide terminal, about 40 tokens.
 pub const ENTRYPOINT_LINE_CHARS: usize = 149;

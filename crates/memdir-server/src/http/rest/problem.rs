@@ -39,7 +39,7 @@ macro_rules! problem_kinds {
 // text.
 problem_kinds! {
     INVALID_REQUEST: BAD_REQUEST, "invalid_request_error", "the request does not match the description of the route";
-    NOT_AUTHENTICATED: UNAUTHORIZED, "authentication_error", "the token is missing or unknown";
+    NOT_AUTHENTICATED: UNAUTHORIZED, "authentication_error", "the token is missing, unknown, invalid or expired";
     NOT_ALLOWED: FORBIDDEN, "permission_error", "the caller is not allowed to do this, or the server does not offer it";
     NOT_FOUND: NOT_FOUND, "not_found_error", "the memory, version or route does not exist";
     WRONG_METHOD: METHOD_NOT_ALLOWED, "invalid_request_error", "the method is not allowed, or the body is not `application/json`";

@@ -17,7 +17,8 @@ use std::{
     rc::Rc,
 };
 
-/// Days for which a change is kept whatever the size, unless the journal reaches `HARD_LIMIT_FACTOR` times its limit.
+/// Days for which a change is kept in the history whatever the size of the journal, unless that reaches `HARD_LIMIT_FACTOR` times its
+/// limit.
 const JOURNAL_DAYS: i64 = 90;
 /// How many times its limit a journal may have while its changes are young.
 const HARD_LIMIT_FACTOR: u64 = 4;
