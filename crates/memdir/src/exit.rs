@@ -130,8 +130,8 @@ impl Failure {
             }
             Failure::InMemory { cause, options } => {
                 let FailureText { code, message, hint } = cause.text();
-                // Without the options, the doctor would check another memory.
-                let selected = |text: String| text.replace("memdir doctor", &format!("memdir {options}doctor"));
+                // Without the options, the doctor would check another memory. `with:` introduces a command, and no name that the text quotes.
+                let selected = |text: String| text.replace("with: memdir doctor", &format!("with: memdir {options}doctor"));
                 (code, selected(message), selected(hint))
             }
             Failure::Off { switch } => ("off", format!("memory is off: {switch}"), switch.hint()),

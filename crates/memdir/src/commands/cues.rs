@@ -7,7 +7,7 @@ use crate::{
     output::{CommandOutput, Printer},
     spaces,
 };
-use memdir_core::{CueEntry, CueProposal, CueProposals, CuesSet, Error, List, MemoryPath, SetCues, UncuedMemory};
+use memdir_core::{CueEntry, CueProposal, CueProposals, CuesSet, Error, MemoryPath, SetCues, UncuedMemory};
 use serde::{Deserialize, Serialize};
 use std::{io, path::Path};
 
@@ -22,9 +22,10 @@ pub(crate) fn run(args: &CuesArgs, space: &OpenSpace<'_>) -> Result<CommandOutpu
     }
     let decision = args.accept.as_deref().or(args.reject.as_deref());
     if !args.proposed && decision.is_none() {
-        let topic = args.topic.clone().unwrap_or_default();
-        let memories = space.memdir.without_cues(&topic)?;
-        let notes = list::notes(&space.memdir.list(&List { topic, ..List::default() })?);
+        let topic = args.topic.as_deref().unwrap_or_default();
+        let memories = space.memdir.without_cues(topic)?;
+        let walk = space.memdir.store().list(topic.trim_end_matches('/'))?;
+        let notes = list::notes(&walk.problems, walk.left_out);
         return Ok(CommandOutput::new(Uncued { memories }, show_uncued).with_notes(notes));
     }
     let store = space.memdir.store();

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExportArgs, memdir: &Memdir, output: OutputOptions) -> 
         return server::run(args, memdir, output);
     }
     let listed = memdir.list(&List { topic: args.topic.clone(), ..List::default() })?;
-    let mut notes = list::notes(&listed);
+    let mut notes = list::notes(&listed.problems, listed.left_out);
     let mut is_complete = listed.unlisted.is_empty() && listed.left_out == 0;
     let mut memories: Vec<(String, String)> = Vec::new();
     for memory in &listed.memories {

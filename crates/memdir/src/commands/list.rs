@@ -5,7 +5,7 @@ use crate::{
     exit::Failure,
     output::{CommandOutput, OutputOptions, Printer},
 };
-use memdir_core::{Kind, List, ListedMemory, Listing, Memdir, internal::base::text};
+use memdir_core::{Kind, List, ListedMemory, Listing, Memdir, Problem, internal::base::text};
 use std::io;
 
 pub(crate) fn run(args: &ListArgs, memdir: &Memdir, options: OutputOptions) -> Result<CommandOutput, Failure> {
@@ -85,16 +85,16 @@ fn show_tree(listing: &Listing, printer: &mut Printer<'_>) -> io::Result<()> {
 }
 
 fn add_notes(listing: &Listing, printer: &mut Printer<'_>) {
-    for note in notes(listing) {
+    for note in notes(&listing.problems, listing.left_out) {
         printer.note(note);
     }
 }
 
-/// What the listing lacks, and why.
-pub(super) fn notes(listing: &Listing) -> Vec<String> {
-    let mut notes: Vec<String> = listing.problems.iter().map(|problem| problem.what.clone()).collect();
-    if listing.left_out > 0 {
-        let omitted = super::counted(listing.left_out as u64, "file", "files");
+/// What a listing lacks, and why.
+pub(super) fn notes(problems: &[Problem], left_out: usize) -> Vec<String> {
+    let mut notes: Vec<String> = problems.iter().map(|problem| problem.what.clone()).collect();
+    if left_out > 0 {
+        let omitted = super::counted(left_out as u64, "file", "files");
         notes.push(format!("too many files: {omitted} omitted; narrow the list with: memdir list TOPIC"));
     }
     notes

@@ -42,7 +42,8 @@ struct StatsOutput {
 pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir = space.memdir;
     let searcher = memdir.searcher()?;
-    let notes = list::notes(&memdir.list(&List::default())?);
+    let walk = memdir.store().list("")?;
+    let notes = list::notes(&walk.problems, walk.left_out);
     let output = CommandOutput::new(
         StatsOutput {
             stats: memdir.stats()?,

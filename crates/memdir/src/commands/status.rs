@@ -46,7 +46,7 @@ struct Mounted {
 pub(super) fn run(space: &OpenSpace<'_>) -> Result<CommandOutput, Failure> {
     let memdir: &Memdir = space.memdir;
     let listing = memdir.list(&List::default())?;
-    let notes = list::notes(&listing);
+    let notes = list::notes(&listing.problems, listing.left_out);
     let names = listing.memories;
     let owner = |path| mounts::mount_of(memdir.store(), path);
     let count = |prefix: &str| names.iter().filter(|memory| owner(&memory.path).is_some_and(|mount| mount.prefix == prefix)).count();

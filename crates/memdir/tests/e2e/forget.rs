@@ -521,6 +521,12 @@ fn memories_named_like_an_entrypoint_are_not_left_behind() {
         assert_eq!(fs::read_to_string(old.join(name)).unwrap(), "Tea at four.\n", "{name}");
         fs::remove_file(old.join(name)).unwrap();
     }
+    let inbox = home.path("home/inbox").join(old.file_name().unwrap());
+    fs::create_dir_all(&inbox).unwrap();
+    fs::write(inbox.join(".draft.md"), "Tea at four.\n").unwrap();
+    forget_json(&home, "client", &[], "acmecorp");
+    assert!(!old.exists(), "nothing is in it");
+    assert_eq!(fs::read_to_string(inbox.join(".draft.md")).unwrap(), "Tea at four.\n");
 }
 
 /// Archives of other programs are not read but reported.

@@ -351,7 +351,7 @@ impl<'a> ForgetPlaces<'a> {
             let is_own = self.memories[0].1.store().mounts().iter().any(|mount| mount.root == dir);
             if !is_used && !is_own && holds_nothing(&dir) {
                 let journal = places.journal(&dir);
-                let inbox = Some(places.inboxes().join(&id)).filter(|inbox| project_records::count_memories(inbox) == 0);
+                let inbox = Some(places.inboxes().join(&id)).filter(|inbox| holds_nothing(inbox));
                 out.extend([dir, journal].into_iter().chain(inbox).filter(|dir| dir.is_dir()));
             }
         }
@@ -431,10 +431,12 @@ fn holds_nothing(dir: &Path) -> bool {
     has_only(dir, &|name| name == ENTRYPOINT_FILE || page_number(ENTRYPOINT_FILE, name).is_some())
 }
 
-/// Whether a directory has no file but these at its root.
+/// Whether a directory has no file but these at its root. One that cannot be read may have others.
 fn has_only(dir: &Path, is_expected: &dyn Fn(&str) -> bool) -> bool {
-    let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.all(|entry| is_expected(&entry.file_name().to_string_lossy()) || (entry.path().is_dir() && has_only(&entry.path(), &|_| false)))
+    let is_fine = |entry: fs::DirEntry| {
+        is_expected(&entry.file_name().to_string_lossy()) || (entry.path().is_dir() && has_only(&entry.path(), &|_| false))
+    };
+    fs::read_dir(dir).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_fine)))
 }
 
 /// The copies that installations made of the hosts' files.
